@@ -1,5 +1,8 @@
 //! Adapters: as columns of a run, and checked by `adapter check`.
 
+use std::fs;
+use std::path::Path;
+
 use adapters::testing::lacks;
 use serde_json::Value;
 
@@ -47,6 +50,14 @@ fn built_in_and_external_adapters_run_characterisation_cells_only() {
     // The reproducer runs the cell again.
     let cell = cells.iter().find(|cell| cell["backend"] == "python-poll").expect("the adapter has cells");
     sandbox.reproduce(cell).expect(0, &["1 as expected"]);
+}
+
+#[test]
+fn a_scenario_of_the_core_says_why_an_adapter_cannot_run_it() {
+    let sandbox = Sandbox::new(&["pass"], 20);
+    sandbox.add_scenarios("  - id: shared-listener/wake-distribution\n");
+    let run = sandbox.run(&["run", "shared-listener", "--adapter", "polling"]);
+    run.expect(0, &["it needs the event loop of fd-core, and polling is an adapter"]);
 }
 
 #[test]
@@ -181,13 +192,36 @@ fn a_run_ends_with_the_differences_of_each_adapter_from_the_interface_below_it()
     run("loses-hang-ups").expect(
         1,
         &[
-            ")\npython-poll differs from poll in 2 answers of 2: hides readable (2), hides\n  hang-up (2)\nReport: ",
+            ")\npython-poll differs from poll in 2 answers of 2: hides readable (2), hides\n  hang-up (2)\npython-poll by topic: `pollmatrix site` builds site/pollers/python-poll.html\nReport: ",
         ],
     );
-    run("none")
-        .expect(0, &[")\npython-poll answers as poll in all 2 answers that can be compared\nReport: "]);
+    let printed = run("none");
+    printed.expect(0, &[")\npython-poll answers as poll in all 2 answers that can be compared\n"]);
+    assert!(printed.stdout.lines().all(|line| line.chars().count() <= 80), "{}", printed.stdout);
     let backend = sandbox.run(&["run", "--layer", "characterisation", "--backend", "poll"]);
     assert!(!backend.stdout.contains("answers as"), "a backend is no adapter: {}", backend.stdout);
+}
+
+/// Nobody has recorded its answers: the results have them, and the folder those of the system.
+#[test]
+fn the_site_has_a_page_for_an_adapter_that_only_the_results_know() {
+    let Some(bad) = python(BAD) else { return };
+    let sandbox = Sandbox::new(&["pass"], 20);
+    sandbox.add_scenarios("  - id: readiness/pipe-data-writer-closed\n");
+    let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../expectations");
+    for file in ["answers/linux.yml", "divergences.yml"] {
+        sandbox.put(&format!("known/{file}"), fs::read_to_string(recorded.join(file)).expect("readable"));
+    }
+    let adapter = format!("{bad} loses-hang-ups poll");
+    let site = |results: &[&str]| {
+        sandbox.run(&[&["site", "--expectations", "known"], results].concat()).expect(0, &[]);
+        fs::read_to_string(sandbox.path("site/pollers/python-poll.html"))
+    };
+    sandbox.run(&["run", "--adapter", &adapter, "--report-dir", "report"]);
+    assert!(site(&[]).is_err(), "nothing is known of it");
+    let page = site(&["report"]).expect("the adapter has a page");
+    assert!(page.contains("hides hang-up"), "{page}");
+    assert!(sandbox.text("site/index.html").contains("python-poll.html"));
 }
 
 /// Such an event is none of the descriptor that was asked about.
@@ -280,6 +314,37 @@ fn answers_of_an_adapter_are_recorded_in_a_separate_file_and_known_afterwards() 
     // A recorded answer that differs is a failure.
     sandbox.edit(&own_answers(), "'silent'", "'IN'");
     run(&asked).expect(1, &["fail"]);
+}
+
+/// A folder in somebody's own repository. The built-in answers of the system and of the adapter are below it.
+#[test]
+fn a_folder_without_divergences_is_read_over_the_built_in_answers() {
+    let Some(example) = python(EXAMPLE) else { return };
+    let Some(bad) = python(BAD) else { return };
+    let sandbox = sandbox();
+    std::fs::create_dir(sandbox.path("expected")).expect("writable");
+    let run = |command: &[&str]| expecting(&sandbox, command);
+    run(&["run", "--backend", "poll", "--layer", "characterisation"]).expect(0, &["as expected"]);
+    let asked = |python: &str| run(&["run", "--adapter", &format!("{python} poll")]);
+    asked(&example).expect(0, &[]);
+    let record = || run(&["expectations", "record", "pollmatrix-report"]);
+    record().expect(0, &["added ", "python-poll@level: silent"]);
+    assert!(!sandbox.path("expected/answers").exists(), "the answers of the system are built in");
+    let text = sandbox.text(&own_answers());
+    asked(&example).expect(0, &["2 as expected"]);
+    // The poller has changed, and whoever changed it records its answers again.
+    asked(&format!("{bad} crashes")).expect(1, &["2 fail"]);
+    record().expect(0, &["replaced ", "it was silent"]);
+    asked(&format!("{bad} crashes")).expect(0, &["2 known-fail"]);
+    let check = || sandbox.run_built_in(&["expectations", "check", "--dir", "expected"]);
+    check().expect(0, &["measured"]);
+    sandbox.put(&own_answers(), text.replace("'silent'", "''"));
+    check().expect(2, &["an empty answer"]);
+    // An entry hides the built-in one, and a complete folder hides all of them.
+    sandbox.put(&own_answers(), text.replace("'silent'", "'IN'"));
+    asked(&example).expect(1, &["expected IN, observed silent"]);
+    sandbox.put("expected/divergences.yml", "divergences: []\n");
+    run(&["run", "--backend", "poll", "--layer", "characterisation"]).expect(0, &["not known before"]);
 }
 
 /// The kernel has another patch level, or is another one: it is not what has changed.

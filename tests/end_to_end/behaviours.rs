@@ -61,7 +61,7 @@ fn results_with_behaviours_are_read_without_the_file() {
     let title = "What does a poller report for a pipe whose writer closed?";
     sandbox.run(&["show", CELL]).expect(0, &[title, "unknown  2"]);
     sandbox.run(&["merge", "pollmatrix-report", "--report-dir", "merged"]).expect(0, &["2 cells: 2 new"]);
-    let merged = sandbox.text("merged/report.html");
+    let merged = sandbox.text("merged/results.json");
     assert!(merged.contains("peer closes, look at own as writer-gone"), "the report has the script");
     sandbox.run(&["diff", "pollmatrix-report", "merged"]).expect(0, &[]);
     sandbox

@@ -103,12 +103,13 @@ fn a_bad_adapter_is_found_and_proposed_as_a_row() {
 #[test]
 fn recorded_answers_are_compared_elsewhere() {
     let folder = folder();
-    let record = ["--left", "poll", "--record", "poll.json", "--lines", "64", "--transport", "pipe"];
+    let lines = ["--lines", "64", "--transport", "pipe", "--seed", "1"];
+    let record = [&["--left", "poll", "--record", "poll.json"], &lines[..]].concat();
     explore(&folder, &record).expect(0, &["poll on ", " are in poll.json"]);
     explore(&folder, &["--left", "poll", "--against", "poll.json"])
         .expect(0, &["poll (left) and poll (right)", "0 disagreements"]);
     // Both answer as the catalogue says, but the recorded side cannot be asked.
-    explore(&folder, &["--left", "select", "--against", "poll.json"])
+    explore(&folder, &["--left", "select", "--against", "poll.json", "--seed", "1"])
         .expect(1, &["own closes, wait", " 0 in the catalogue, "]);
     folder.put("wrong.json", "{}");
     explore(&folder, &["--against", "wrong.json"]).expect(2, &["wrong.json is not a recording"]);
@@ -176,9 +177,10 @@ fn an_accepted_disagreement_is_no_failure_and_one_that_is_gone_is_named() {
     folder.put("one.txt", format!("# One\n{removed}\n"));
     right(&bad, &["--known", "one.txt"]).expect(1, &["  one.txt:2\n", ", 1 accepted, 2 unexplained"]);
     let good = bad.replace("keeps-removed", "none");
-    let gone = format!("Accepted before, and not seen:\n\n  one.txt:2: {removed}\n");
+    let wrapped = removed.replace("left: ENOENT", "left:\n    ENOENT");
+    let gone = format!("Accepted before, and not seen:\n\n  one.txt:2: {wrapped}\n");
     right(&good, &["--known", "one.txt"]).expect(0, &[&gone, ", 0 accepted, 0 unexplained"]);
-    let left_out = format!("Accepted before, and not performed:\n\n  one.txt:2: {removed}\n");
+    let left_out = format!("Accepted before, and not performed:\n\n  one.txt:2: {wrapped}\n");
     explore(
         &folder,
         &["--left", "poll", "--right", &good, "--transport", "unix", "--lines", "0", "--known", "one.txt"],
@@ -290,7 +292,8 @@ fn two_explorations_do_not_use_one_corpus_at_a_time() {
     let second = [&SMALL[..6], &["--lines", "0"]].concat();
     let refused = "poll-select cannot be used: another exploration uses it\nhelp: wait until that one ends";
     explore(&folder, &second).expect(2, &[refused]);
-    explore(&folder, &[&second[..], &["--corpus", "other"]].concat()).expect(0, &["lines are in other"]);
+    explore(&folder, &[&second[..], &["--corpus", "other"]].concat())
+        .expect(0, &["begins with the lines in other"]);
     signal(&child, Signal::SIGKILL);
     child.wait_with_output().expect("it ends");
     // Its disagreements are those of the corpus.
@@ -335,4 +338,33 @@ fn a_wrong_argument_has_a_suggestion() {
         .expect(2, &["pipe-level.txt:1: column"]);
     explore(&folder, &["--left", "poll", "--right", "mio", "--lines", "1"])
         .expect(127, &["no mode in common"]);
+}
+
+/// The reader's terminal: only a command that cannot be broken, a script or an adapter, is wider.
+#[test]
+fn no_line_is_wider_than_80_columns() {
+    let Some(bad) = python(BAD) else { return };
+    let folder = folder();
+    let right = format!("{bad} keeps-removed poll");
+    let arguments = ["--left", "select", "--right", &right, "--seed", "1", "--lines", "0"];
+    let found = explore(&folder, &arguments);
+    let is_command = |line: &str| {
+        let line = line.trim_start();
+        line.starts_with("pollmatrix probe ") || line.starts_with("--adapter ")
+    };
+    let wide: Vec<_> = found.stdout.lines().filter(|line| line.chars().count() > 80).collect();
+    assert!(wide.iter().all(|line| is_command(line)), "{wide:#?}");
+    found.expect(
+        1,
+        &["python-poll is built over poll: `--left poll` shows what python-poll itself", " \\\n     "],
+    );
+    // The command is the same in a shell, in one line or in several.
+    let json = json(&folder, &[&arguments[..], &["--corpus", "other"]].concat());
+    let of_text = found.stdout.replace(" \\\n    ", "");
+    let mut all = json["disagreements"].as_array().unwrap().iter().filter(|one| !one["group"].is_null());
+    let is_printed = |one: &Value| of_text.contains(one["reproducer"].as_str().unwrap());
+    assert!(all.any(is_printed), "{json:#}\n{of_text}");
+    let beside_its_own =
+        explore(&folder, &["--left", "poll", "--right", &right, "--lines", "0", "--seed", "1"]);
+    assert!(!beside_its_own.stdout.contains("is built over"), "{}", beside_its_own.stdout);
 }

@@ -1,6 +1,7 @@
 //! Runs the `pollmatrix` executable as a user does, with scenarios that misbehave on purpose.
 
 mod adapters;
+mod against;
 mod answers;
 mod behaviours;
 mod characterisation;
@@ -20,7 +21,10 @@ mod interruption;
 mod late;
 mod limits;
 mod merge;
+mod own_ci;
 mod probe;
+#[cfg(target_os = "linux")]
+mod release;
 mod replaced;
 mod reports;
 mod sandbox;
@@ -30,5 +34,6 @@ mod shards;
 mod site;
 mod streams;
 mod terminal;
+mod timeline;
 mod usage;
 mod vm;

@@ -22,7 +22,7 @@ pub const BAD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../lab/adapters/t
 /// The published schema of results.
 pub const SCHEMA: &str = include_str!("../../crates/core/metadata/schema/results.schema.json");
 /// The limit of every wait, generous enough for a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// A temporary folder with a matrix of self-tests.
 pub struct Sandbox {

@@ -14,6 +14,9 @@ use crate::args::Format;
 use crate::error::Error;
 use crate::exit;
 
+/// The default time limit for an answer.
+pub const PATIENCE: Duration = Duration::from_secs(10);
+
 #[derive(clap::Subcommand)]
 pub enum AdapterCommand {
     /// Check that an adapter speaks the protocol and keeps the guarantees that scenarios rely on
@@ -50,18 +53,10 @@ pub fn run(command: &AdapterCommand) -> Result<ExitCode, Error> {
 
 /// Runs the checks, and prints their outcomes.
 fn check(args: &CheckArgs) -> Result<ExitCode, Error> {
-    // Otherwise an adapter that makes sockets itself would fail the checks.
-    if let Some(why) = long_temporary_folder() {
-        return Err(Error::Unfit { path: std::env::temp_dir(), why, help: SHORTER });
-    }
     let patience = Duration::from_secs(args.patience.get().into());
     let wanted =
         |name: &str| args.only.is_empty() || args.only.iter().any(|only| name.contains(only.as_str()));
-    let library = args.command.first().and_then(|name| adapters::find(name));
-    let checks = match library {
-        Some(adapter) => adapters::check(adapter.make, patience, &wanted),
-        None => adapters::check_process(&args.command, patience, &wanted),
-    };
+    let checks = checks(&args.command, patience, &wanted)?;
     output::print(&match args.format {
         Format::Json => metadata::json(&json!(checks.iter().map(describe).collect::<Vec<_>>())),
         Format::Text => text(&checks),
@@ -71,6 +66,22 @@ fn check(args: &CheckArgs) -> Result<ExitCode, Error> {
         (1.., _) => ExitCode::from(exit::FAILED),
         (0, 0) => ExitCode::from(exit::CELL_UNSUPPORTED),
         (0, _) => ExitCode::SUCCESS,
+    })
+}
+
+/// Runs the wanted checks of an adapter, or of a built-in library.
+pub fn checks(
+    command: &[String],
+    patience: Duration,
+    wanted: &dyn Fn(&str) -> bool,
+) -> Result<Vec<Check>, Error> {
+    // Otherwise an adapter that makes sockets itself would fail the checks.
+    if let Some(why) = long_temporary_folder() {
+        return Err(Error::Unfit { path: std::env::temp_dir(), why, help: SHORTER });
+    }
+    Ok(match command.first().and_then(|name| adapters::find(name)) {
+        Some(adapter) => adapters::check(adapter.make, patience, wanted),
+        None => adapters::check_process(command, patience, wanted),
     })
 }
 

@@ -148,6 +148,15 @@ pub struct LateArg {
     pub most: Option<NonZeroU32>,
 }
 
+/// Which timelines are kept.
+#[derive(clap::Args, Clone)]
+pub struct TimelineArg {
+    /// Keep what each thread of a contract scenario did for `pollmatrix show --timeline`, also of cells that
+    /// pass
+    #[arg(long = "timeline")]
+    pub of_all: bool,
+}
+
 /// The options of attempts at cells.
 #[derive(clap::Args, Clone)]
 pub struct AttemptArgs {
@@ -164,6 +173,8 @@ pub struct AttemptArgs {
     #[command(flatten)]
     pub late: LateArg,
     #[command(flatten)]
+    pub timeline: TimelineArg,
+    #[command(flatten)]
     pub chance: ChanceArgs,
 }
 
@@ -175,6 +186,7 @@ impl AttemptArgs {
             inject_errors: self.inject.one_in,
             late_data: self.late.most,
             repeat: self.repeat.get(),
+            timeline: self.timeline.of_all,
             slow: self.chance.slow.times,
             jobs: self.jobs,
             ..RunSpec::new(self.chance.seed())

@@ -1,6 +1,6 @@
 //! The interface of the system below a poller, and what the poller shows of its answers.
 
-use metadata::{Asked, Column, Difference, Interface, Os};
+use metadata::{Asked, Column, Difference, Interface, Meaning, Os};
 use raw::expectations::{Expectation, Expectations};
 use report::html::site::{Beside, Comparison};
 
@@ -13,10 +13,10 @@ pub fn closest(column: &Column, os: Os) -> Interface {
     })
 }
 
-/// Compares an answer of `poller` with the interface's answer to the same question. `None` if the poller
-/// declares no interface below it, or if that has no recorded answer.
+/// Compares an answer of `poller` with the closest interface's answer to the same question. `None` if that
+/// has no recorded answer.
 pub fn beside(answers: &Expectations, os: Os, poller: &str, answer: &Expectation) -> Option<Beside> {
-    let interface = answer.column.over?;
+    let interface = closest(&answer.column, os);
     let asked = Asked {
         behaviour: answer.behaviour.clone(),
         variant: answer.variant.clone(),
@@ -29,17 +29,14 @@ pub fn beside(answers: &Expectations, os: Os, poller: &str, answer: &Expectation
     let below: Vec<_> = known.answers().collect();
     let own: Vec<_> = answer.answers().collect();
     let difference = Difference::least((&known.column, &below), (&answer.column, &own))?;
-    let verdict = match difference {
-        Difference::None => Comparison::Shows,
-        Difference::Result | Difference::Meanings { .. } => Comparison::Differs,
-        Difference::Unknown => Comparison::CannotCompare,
+    let names = |meanings: Vec<Meaning>| meanings.iter().map(|meaning| meaning.name().to_owned()).collect();
+    let (verdict, hides, adds) = match difference {
+        Difference::None => (Comparison::Shows, Vec::new(), Vec::new()),
+        Difference::Result => (Comparison::Differs, Vec::new(), Vec::new()),
+        Difference::Meanings { hides, adds } => (Comparison::Differs, names(hides), names(adds)),
+        Difference::Unknown => (Comparison::CannotCompare, Vec::new(), Vec::new()),
     };
-    Some(Beside {
-        verdict,
-        why: difference.to_string(),
-        asked: known.question(),
-        allowed: known.allowed.clone(),
-    })
+    Some(Beside { verdict, hides, adds, asked: known.question(), allowed: known.allowed.clone() })
 }
 
 /// Returns the questions to the interface that correspond to one to the poller, the closest first. None if

@@ -1,13 +1,15 @@
-//! `pollmatrix diff`: compares two reports.
+//! `pollmatrix diff`: compares two reports, or a report with the recorded answers of a kernel.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use matrix::{diagnostics, output};
 use metadata::Results;
 use report::{Diff, Grown};
 
+use crate::against::Against;
 use crate::error::Error;
+use crate::expectations::oracle;
 use crate::{exit, input, kernels};
 
 #[derive(clap::Args)]
@@ -16,16 +18,22 @@ pub struct DiffArgs {
     #[arg(value_name = "OLD")]
     pub old: PathBuf,
     /// The new results: a results.json file, or a report directory
-    #[arg(value_name = "NEW")]
-    pub new: PathBuf,
+    #[arg(value_name = "NEW", required_unless_present = "against")]
+    pub new: Option<PathBuf>,
+    /// Compare OLD with the recorded answers of a kernel: linux-6.18, or a file that `pollmatrix expectations
+    /// oracle` wrote. For an emulation layer; docs/emulation.md explains the output
+    #[arg(long, value_name = "KERNEL|FILE", conflicts_with_all = ["new", "by_kernel"])]
+    pub against: Option<String>,
     /// Compare kernels: the targets whose kernel changed, or, if each report has one target, these two. Also
     /// compares the answers of each cell
     #[arg(long)]
     pub by_kernel: bool,
     /// The differences for which the exit code is 1
     ///
-    /// - any: a cell has another status or (with --by-kernel) answer, or is in one report only
-    /// - regression: a cell passed, and now fails, is only permitted, is unsupported or is missing
+    /// - any: a cell has another status or (with --by-kernel) answer, or is in one report only; with
+    ///   --against, an answer differs or is missing
+    /// - regression: a cell passed, and now fails, is only permitted, is unsupported or is missing; with
+    ///   --against, an answer means something else, or a cell crashed or hung
     /// - cost:FACTOR: the cost of an operation is more than FACTOR times as great, and that is no chance;
     ///   cost:1.2 for two reports of one job
     #[arg(long, value_name = "WHAT", default_value = "any", verbatim_doc_comment)]
@@ -76,14 +84,19 @@ pub enum DiffFormat {
 }
 
 /// Prints the differences.
-pub fn run(args: &DiffArgs) -> Result<ExitCode, Error> {
-    let (old, new) = (input::read(&args.old)?, input::read(&args.new)?);
+pub fn run(args: &DiffArgs, expectations: Option<&Path>) -> Result<ExitCode, Error> {
+    if let Some(name) = &args.against {
+        return against(args, name, expectations);
+    }
+    // The parser requires it without --against.
+    let new_path = args.new.as_deref().unwrap_or(&args.old);
+    let (old, new) = (input::read(&args.old)?, input::read(new_path)?);
     warn_about_faults(&old, &new);
     if let FailOn::Cost(factor) = args.fail_on {
-        return costs(args, &old, &new, factor);
+        return costs(args, (&args.old, &old), (new_path, &new), factor);
     }
     let diff = if args.by_kernel {
-        let (old, new) = kernels::changes((&args.old, old), (&args.new, new))?;
+        let (old, new) = kernels::changes((&args.old, old), (new_path, new))?;
         Diff::with_answers(&old, &new)
     } else {
         Diff::new(&old, &new)
@@ -101,12 +114,42 @@ pub fn run(args: &DiffArgs) -> Result<ExitCode, Error> {
     Ok(if failed { ExitCode::from(exit::FAILED) } else { ExitCode::SUCCESS })
 }
 
+/// Prints how the answers differ from the recorded ones of a kernel.
+fn against(args: &DiffArgs, name: &str, expectations: Option<&Path>) -> Result<ExitCode, Error> {
+    if let FailOn::Cost(_) = args.fail_on {
+        let why = "a kernel has no recorded costs to compare it with by --fail-on cost".to_owned();
+        return Err(Error::Unfit { path: args.old.clone(), why, help: "compare the costs of two reports" });
+    }
+    let known = oracle::known(expectations, name)?;
+    let all = Against::all(&args.old, &input::read_undisturbed(&args.old)?, &known)?;
+    let joined = |text: &dyn Fn(&Against) -> String| all.iter().map(text).collect::<Vec<_>>().join("\n");
+    output::print(&match args.format {
+        DiffFormat::Text => joined(&Against::text),
+        DiffFormat::Markdown => joined(&Against::markdown),
+        DiffFormat::Json => metadata::json(&all),
+    })?;
+    let failed = match args.fail_on {
+        FailOn::Regression => all.iter().any(Against::has_regression),
+        FailOn::Any | FailOn::Cost(_) => all.iter().any(Against::has_difference),
+    };
+    Ok(if failed { ExitCode::from(exit::FAILED) } else { ExitCode::SUCCESS })
+}
+
 /// Prints the costs that grew.
-fn costs(args: &DiffArgs, old: &Results, new: &Results, factor: f64) -> Result<ExitCode, Error> {
-    for (path, results) in [(&args.old, old), (&args.new, new)] {
+fn costs(
+    args: &DiffArgs,
+    (old_path, old): (&Path, &Results),
+    (new_path, new): (&Path, &Results),
+    factor: f64,
+) -> Result<ExitCode, Error> {
+    for (path, results) in [(old_path, old), (new_path, new)] {
         if results.costs.is_empty() {
             let why = "it has no costs".to_owned();
-            return Err(Error::Unfit { path: path.clone(), why, help: "`pollmatrix cost` measures them" });
+            return Err(Error::Unfit {
+                path: path.to_path_buf(),
+                why,
+                help: "`pollmatrix cost` measures them",
+            });
         }
     }
     let grown = Grown::all(old, new, factor);

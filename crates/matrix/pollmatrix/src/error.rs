@@ -47,6 +47,8 @@ pub enum Error {
     NoResult { id: String, path: PathBuf },
     #[error("{} has no result of {id} on {target}", path.display())]
     NoResultOn { id: String, target: String, path: PathBuf, help: String },
+    #[error("{} has no timeline of {id}", path.display())]
+    NoTimeline { id: String, path: PathBuf, help: String },
     #[error("{}:{}:{}: {}", path.display(), error.line, error.column, error.message)]
     NotResults { path: PathBuf, error: ReadError },
     #[error(transparent)]
@@ -71,6 +73,8 @@ pub enum Error {
     Corpus { path: PathBuf, message: String },
     #[error("no single virtual machine that is up has a name that begins with '{name}'")]
     Machine { name: String, up: String },
+    #[error("these options cannot be used: {0}")]
+    Options(String),
     #[error("cannot find the root of the source tree from {}", .0.display())]
     NoSourceTree(PathBuf),
 }
@@ -109,6 +113,7 @@ impl Error {
             | Self::Verbs { help, .. }
             | Self::Record { help, .. }
             | Self::NoResultOn { help, .. }
+            | Self::NoTimeline { help, .. }
             | Self::NotRunArg { help, .. } => help.clone(),
             Self::NoAnswers(_) => "omit --os to see the answers of other systems".into(),
             Self::SoakShape { .. } => format!(
@@ -147,6 +152,7 @@ impl Error {
             Self::Unfit { help, .. } => (*help).into(),
             Self::Recording { .. } => "`pollmatrix explore --record FILE` writes recordings".into(),
             Self::Corpus { .. } => "correct or remove the line: docs/explore.md describes the folder".into(),
+            Self::Options(_) => "omit them, and give them in pollmatrix.toml: docs/your-ci.md explains every key".into(),
             Self::NoSourceTree(_) => "run it inside the source tree, or give --root DIR (`faults`: --recorded FILE)".into(),
         }
     }

@@ -32,7 +32,7 @@ pub const DIFF_HELP: &str = "\
 Exit codes:
   0    there is no difference, or with --fail-on regression no regression
   1    there is a difference, or with --fail-on regression a regression
-  2    wrong usage, or inputs that are not results";
+  2    wrong usage, inputs that are not results, or a kernel without recorded answers";
 
 /// The section of `pollmatrix probe --help`.
 pub const PROBE_HELP: &str = "\
@@ -41,6 +41,16 @@ Exit codes:
   1    some backend crashed, hung, could not be set up, or gave an answer that is wrong in every reading
   2    wrong usage, or a malformed script (the error shows the place)
   127  no tested backend supports the script";
+
+/// The section of `pollmatrix ci --help`.
+pub const CI_HELP: &str = "\
+Exit codes:
+  0    no recorded answer has changed, except those that are accepted
+  1    an answer has changed, or is wrong in every reading; an acceptance has expired; the adapter fails a
+       check; nothing is recorded; or an exploration found something
+  2    wrong usage, a malformed pollmatrix.toml, an adapter that does not start, or a file that cannot be
+       written
+  130  interrupted (128 + signal)";
 
 /// The section of `pollmatrix explore --help`.
 pub const EXPLORE_HELP: &str = "\

@@ -1,10 +1,12 @@
 //! `pollmatrix expectations`: the expected answers of each system: shown side by side, checked, and extended.
 
 pub mod judge;
+pub mod oracle;
 pub mod record;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
+use std::io::ErrorKind;
 use std::num::NonZeroU32;
 use std::path::Path;
 use std::process::ExitCode;
@@ -12,13 +14,16 @@ use std::process::ExitCode;
 use matrix::output;
 use matrix::plan::Source;
 use metadata::{Os, did_you_mean, nearest};
-use raw::expectations::{Compared, Divergences, Expectation, Expectations, History, Range, macos_of_darwin};
+use raw::expectations::{
+    Compared, Divergences, Expectation, Expectations, History, Range, is_overlay, macos_of_darwin,
+};
 use serde_json::{Value, json};
 
 use crate::args::Format;
 use crate::error::Error;
 use crate::{Common, exit};
 use judge::JudgeArgs;
+use oracle::OracleArgs;
 use record::RecordArgs;
 
 #[derive(clap::Subcommand)]
@@ -41,6 +46,10 @@ pub enum ExpectationsCommand {
     /// verdicts.
     #[command(after_help = exit::JUDGE_HELP)]
     Judge(JudgeArgs),
+    /// Print the measured answers of one kernel as JSON, for `pollmatrix diff --against` and other programs
+    ///
+    /// docs/oracle.schema.json describes the form. Without KERNEL and --out, lists the kernels.
+    Oracle(OracleArgs),
 }
 
 #[derive(clap::Args)]
@@ -61,6 +70,7 @@ pub fn run(common: &Common, command: &ExpectationsCommand) -> Result<ExitCode, E
     let dir = common.expectations.as_deref();
     let text = match command {
         ExpectationsCommand::Show(args) => read(dir, |answers| show(answers, args))?,
+        ExpectationsCommand::Oracle(args) => read(dir, |answers| oracle::run(answers, args))?,
         ExpectationsCommand::Check => {
             let environment = common.environment(false, NonZeroU32::MIN)?;
             let source = Source::load(common.matrix.as_deref(), &environment)?;
@@ -105,6 +115,11 @@ fn check(answers: &Expectations, dir: Option<&Path>, source: &Source<'_>) -> Res
         None => Divergences::built_in()?,
     };
     divergences.check_cells(&source.matrix)?;
+    if let Some(dir) = dir {
+        for adapter in folders(&dir.join("adapters"))? {
+            Os::ALL.iter().try_for_each(|os| Expectations::of_folder(dir, *os, &[&adapter]).map(drop))?;
+        }
+    }
     let problems = answers.unmeasured_bounds();
     if !problems.is_empty() {
         return Err(Error::Bounds(problems));
@@ -125,6 +140,30 @@ fn check(answers: &Expectations, dir: Option<&Path>, source: &Source<'_>) -> Res
     };
     let _ = writeln!(text, "questions to past systems: {past}");
     Ok(text)
+}
+
+/// Returns the names of the adapters with recorded answers.
+pub fn adapters(dir: Option<&Path>) -> Result<BTreeSet<String>, Error> {
+    let mut names = dir.map(|dir| folders(&dir.join("adapters"))).transpose()?.unwrap_or_default();
+    if dir.map(is_overlay).transpose()?.unwrap_or(true) {
+        names.extend(raw::expectations::adapters().map(str::to_owned));
+    }
+    Ok(names)
+}
+
+/// Returns the names of the folders in a folder. None if there is no such folder.
+fn folders(dir: &Path) -> Result<BTreeSet<String>, Error> {
+    let help = "name a folder that you may read with --expectations DIR";
+    let failed = |source| Error::from(matrix::Error::io("read", dir, help)(source));
+    let entries = match std::fs::read_dir(dir) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(BTreeSet::new()),
+        Err(error) => return Err(failed(error)),
+    };
+    let name = |entry: std::io::Result<std::fs::DirEntry>| {
+        Some(entry.map(|entry| entry.file_name().into_string().ok()).transpose()?.map_err(&failed))
+    };
+    entries.filter_map(name).collect()
 }
 
 /// One question, and the answers of the systems to it.

@@ -11,14 +11,21 @@ use matrix::backends::{KQUEUE_LIBRARY, Poller};
 use matrix::outcome::CellOutcome;
 use matrix::{Environment, Error, Lab, environment};
 use metadata::{Attempt, Scripted, Variant};
-use raw::expectations::{Divergences, Expectations, ExpectationsError};
+use raw::expectations::{Divergences, Expectations, ExpectationsError, is_overlay};
 use selector::MakeSelector;
 
 /// The crates of the laboratory, with the expectations of a run.
 #[derive(Default)]
 pub struct Laboratory {
     /// The contents of the folder that `--expectations` names.
-    given: Option<(Divergences, Expectations)>,
+    given: Option<Given>,
+}
+
+struct Given {
+    divergences: Divergences,
+    answers: Expectations,
+    /// The built-in answers are below these.
+    is_overlay: bool,
 }
 
 /// Returns the environment without any option.
@@ -79,7 +86,7 @@ impl Lab for Laboratory {
     }
 
     fn judge(&self, attempt: Attempt) -> Attempt {
-        let given = self.given.as_ref().map(|(divergences, _)| divergences);
+        let given = self.given.as_ref().map(|given| &given.divergences);
         let divergences = given.or_else(|| Divergences::built_in().ok());
         let (Some(divergences), Some(os)) = (divergences, environment::os()) else { return attempt };
         divergences.judge(os, raw::cell::kernel().as_ref(), attempt)
@@ -90,23 +97,26 @@ impl Laboratory {
     /// Returns the expected answers of this system's raw pollers and of the adapters, at least those about
     /// this behaviour.
     fn answers(&self, behaviour: &str, environment: &Environment) -> Result<Cow<'_, Expectations>, Error> {
-        if let Some((_, answers)) = &self.given {
-            return Ok(Cow::Borrowed(answers));
+        if let Some(given) = self.given.as_ref().filter(|given| !given.is_overlay) {
+            return Ok(Cow::Borrowed(&given.answers));
         }
         let Some(os) = environment::os() else { return Ok(Cow::Owned(Expectations::default())) };
         let mut adapters: Vec<_> = environment.adapters().collect();
         adapters.extend(KQUEUE_LIBRARY);
-        let answers = Expectations::built_in_about(behaviour, os, &adapters);
-        Ok(Cow::Owned(answers?))
+        let answers = Expectations::built_in_about(behaviour, os, &adapters)?;
+        Ok(Cow::Owned(match &self.given {
+            Some(given) => answers.overlaid(given.answers.clone()),
+            None => answers,
+        }))
     }
 }
 
-fn load(folder: &Path, adapters: &[&'static str]) -> Result<(Divergences, Expectations), ExpectationsError> {
+fn load(folder: &Path, adapters: &[&'static str]) -> Result<Given, ExpectationsError> {
     let answers = match environment::os() {
-        Some(os) => Expectations::load_of(folder, os, adapters)?,
+        Some(os) => Expectations::of_folder(folder, os, adapters)?,
         None => Expectations::default(),
     };
-    Ok((Divergences::load(folder)?, answers))
+    Ok(Given { divergences: Divergences::load(folder)?, answers, is_overlay: is_overlay(folder)? })
 }
 
 #[cfg(test)]

@@ -2,10 +2,14 @@
 //! its code.
 
 mod adapter;
+mod against;
 mod args;
 mod below;
+mod ci;
+mod config;
 mod cost;
 mod diff;
+mod documents;
 mod error;
 mod exec;
 mod exit;
@@ -39,6 +43,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use adapter::AdapterCommand;
+use ci::CiArgs;
 use clap::Parser;
 use cost::CostArgs;
 use diff::DiffArgs;
@@ -76,7 +81,8 @@ struct Common {
     /// Use this matrix file instead of the built-in one
     #[arg(long, global = true, value_name = "FILE")]
     matrix: Option<PathBuf>,
-    /// Use the expectations in this folder instead of the built-in ones
+    /// Read the expectations in this folder over the built-in ones; a folder with a divergences.yml takes
+    /// their place
     #[arg(long, visible_alias = "dir", global = true, value_name = "DIR")]
     expectations: Option<PathBuf>,
     /// Test another poller: a built-in library (mio), or an adapter, a program that speaks the protocol of
@@ -107,7 +113,7 @@ enum Command {
     /// provenance. The order of the inputs only matters with --prefer.
     #[command(after_help = exit::MERGE_HELP)]
     Merge(MergeArgs),
-    /// Compare two reports cell by cell
+    /// Compare two reports cell by cell, or a report with a kernel's recorded answers
     #[command(after_help = exit::DIFF_HELP)]
     Diff(DiffArgs),
     /// Run a script of verbs on every backend of this machine, side by side
@@ -141,6 +147,13 @@ enum Command {
     /// lists their addresses, which stay the same.
     #[command(after_help = exit::SITE_HELP)]
     Site(SiteArgs),
+    /// Check the adapters of one's own repository: one command, one exit code
+    ///
+    /// Reads pollmatrix.toml. Checks each adapter, runs its cells, names each recorded answer that has
+    /// changed in a sentence, and writes the report, and on GitHub the job's summary and annotations.
+    /// docs/your-ci.md explains the file.
+    #[command(after_help = exit::CI_HELP)]
+    Ci(CiArgs),
     /// Check an adapter
     #[command(subcommand)]
     Adapter(AdapterCommand),
@@ -207,13 +220,14 @@ fn run(common: &Common, command: &Command) -> Result<ExitCode, Error> {
         Command::List(args) => list::run(&environment()?, matrix, args),
         Command::Show(args) => show::run(&environment()?, matrix, args),
         Command::Merge(args) => merge::run(&environment()?, matrix, args),
-        Command::Diff(args) => diff::run(args),
+        Command::Diff(args) => diff::run(args, expectations),
         Command::Probe(args) => probe::run(&environment()?, args),
         Command::Expectations(command) => expectations::run(common, command),
         // It knows its pollers without the options of a run.
         Command::Explore(args) => explore::run(args, expectations),
         Command::Cost(args) => cost::run(&environment()?, matrix, args),
         Command::Site(args) => site::run(expectations, args),
+        Command::Ci(args) => ci::run(common, args),
         Command::Adapter(command) => adapter::run(command),
         Command::Faults(args) => faults::run(&environment()?, matrix, args),
         Command::Soak(args) => soak::run(args),

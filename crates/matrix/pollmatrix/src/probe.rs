@@ -36,7 +36,7 @@ pub struct ProbeArgs {
     #[arg(long, value_name = "TRANSPORT")]
     pub transport: Option<Transport>,
     /// The mode of registrations without one in the script: level, edge, oneshot, dispatch, exclusive,
-    /// exclusive-edge
+    /// exclusive-edge, edge-oneshot
     /// [default: the first one of the scenario, or level]
     #[arg(long, value_name = "MODE")]
     pub mode: Option<Mode>,

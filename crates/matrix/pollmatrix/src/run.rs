@@ -2,6 +2,7 @@
 
 mod all_targets;
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -12,14 +13,15 @@ use matrix::plan::{self, Source};
 use matrix::runners::RunnerOptions;
 use matrix::session::{self, Request};
 use matrix::signals::{self, Stop};
-use matrix::{Environment, faults, output, report_dir, runners};
+use matrix::{Environment, backends, faults, output, report_dir, runners};
 use metadata::{Results, Status, one_line};
 use report::{first_line, markdown, terminal};
 
 use crate::args::{AttemptArgs, DEFAULT_REPORT_DIR, NAMED, ReportDirArg, RunFormat, SelectionArgs};
 use crate::error::Error;
 use crate::exit;
-use crate::triage::triage;
+use crate::expectations::adapters;
+use crate::triage::{triage, wrapped};
 use crate::vm::{self, VmAction};
 
 #[derive(clap::Parser, Clone)]
@@ -153,7 +155,7 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &RunArgs) -> 
             output::print_styled(&summary(
                 &results,
                 &RerunArguments::new(&source, &request),
-                &triage(environment, &results)?,
+                &(triage(environment, &results)? + &pages(environment, &results, &request.dir)?),
             ))?;
         }
     }
@@ -194,6 +196,18 @@ impl RerunArguments {
         }
         Self { dir, show, resume }
     }
+}
+
+/// Returns where the page of each adapter is. That of one without recorded answers is built from the results.
+fn pages(environment: &Environment, results: &Results, dir: &Path) -> Result<String, Error> {
+    let recorded = adapters(environment.expectations())?;
+    let foreign = results.characterisation().map(|cell| &cell.backend).filter(|name| !backends::is_own(name));
+    let names: BTreeSet<_> = foreign.collect();
+    let page = |name: &String| {
+        let of = if recorded.contains(name) { String::new() } else { format!(" {}", dir.display()) };
+        wrapped(&format!("{name} by topic: `pollmatrix site{of}` builds site/pollers/{name}.html"))
+    };
+    Ok(names.into_iter().map(page).collect())
 }
 
 /// Returns the table, the failed cells, the totals, the triage of the adapters, and the path of the report.

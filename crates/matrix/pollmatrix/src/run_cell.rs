@@ -10,7 +10,7 @@ use matrix::plan::{self, Source};
 use matrix::{Environment, cell, exit, faults, lifeline, output};
 use metadata::{Attempt, CellId, Layer, Seed, start_error};
 
-use crate::args::{FaultArg, InjectArg, LateArg, SlowArg};
+use crate::args::{FaultArg, InjectArg, LateArg, SlowArg, TimelineArg};
 use crate::error::Error;
 
 /// How to mend a thread that cannot be started.
@@ -30,6 +30,8 @@ pub struct CellArgs {
     pub inject: InjectArg,
     #[command(flatten)]
     pub late: LateArg,
+    #[command(flatten)]
+    pub timeline: TimelineArg,
     #[command(flatten)]
     pub slow: SlowArg,
     /// How long to wait for an expected event, in milliseconds, for runs in which cells are expected to hang
@@ -103,6 +105,7 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &CellArgs) ->
         checks: outcome.checks,
         counters: outcome.counters,
         notes: outcome.notes,
+        timeline: outcome.timeline.filter(|_| args.timeline.of_all || outcome.status.is_failure()),
         stderr: String::new(),
     };
     let code = match output::print_line(metadata::json_line(&attempt).trim_end()) {

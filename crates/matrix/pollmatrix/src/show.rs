@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use matrix::plan::{Source, unknown_cell};
 use matrix::{Environment, diagnostics, journal, output};
-use metadata::{CellResult, NotRun, did_you_mean, disturbance};
+use metadata::{CellResult, NotRun, did_you_mean, disturbance, one_line};
+use report::timeline;
 
 use crate::args::{Format, ReportDirArg};
 use crate::error::Error;
@@ -23,6 +24,16 @@ pub struct ShowArgs {
     pub target: Option<String>,
     #[command(flatten)]
     pub report_dir: ReportDirArg,
+    /// Print what each thread of a contract scenario did instead; or write it to FILE as trace events for
+    /// Perfetto. Failed cells have a timeline, others after `pollmatrix run --timeline`
+    #[arg(
+        long,
+        value_name = "FILE",
+        num_args = 0..=1,
+        require_equals = true,
+        conflicts_with = "format"
+    )]
+    pub timeline: Option<Option<PathBuf>>,
     /// The output format. As JSON, a report of several targets gives a list, unless --target is given
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
@@ -59,6 +70,9 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &ShowArgs) ->
     if results.found.is_empty() {
         return Err(Error::NoResult { id, path: dir.to_path_buf() });
     }
+    if let Some(file) = &args.timeline {
+        return show_timeline(&results, &id, dir, file.as_deref());
+    }
     output::print(&match args.format {
         Format::Json if results.several => {
             let cells: Vec<_> = results.found.iter().map(|found| &found.cell).collect();
@@ -76,6 +90,37 @@ pub fn run(environment: &Environment, matrix: Option<&Path>, args: &ShowArgs) ->
             text.join("\n")
         }
     })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints the timelines of the results, or writes them to `file`.
+fn show_timeline(
+    results: &FoundResults,
+    id: &str,
+    dir: &Path,
+    file: Option<&Path>,
+) -> Result<ExitCode, Error> {
+    let recorded: Vec<_> =
+        results.found.iter().filter_map(|found| Some((found, found.cell.timeline.as_ref()?))).collect();
+    if recorded.is_empty() {
+        let contract = results.found.iter().find(|found| found.cell.is_contract());
+        let help = contract.map_or_else(
+            || "only contract scenarios have timelines".to_owned(),
+            |found| format!("record it: `{} --timeline`", found.cell.reproducer),
+        );
+        return Err(Error::NoTimeline { id: id.to_owned(), path: dir.to_path_buf(), help });
+    }
+    if let Some(file) = file {
+        output::write_file(file, &timeline::trace(recorded.iter().map(|(found, _)| &found.cell)))?;
+        let written = format!("wrote {}: open it in https://ui.perfetto.dev", file.display());
+        output::print(&format!("{}\n", one_line(&written)))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let texts = recorded.iter().map(|(Found { cell, from }, recorded)| {
+        let about = format!("{} on {}, {from}", cell.status, cell.target);
+        format!("{}\n{}\n\n{}", one_line(&cell.id), one_line(&about), timeline::text(recorded))
+    });
+    output::print(&texts.collect::<Vec<_>>().join("\n"))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,6 +1,7 @@
 //! `pollmatrix site`: static pages from recorded answers and the results of runs.
 
 mod catalogue;
+mod sequence;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -12,16 +13,17 @@ use std::process::ExitCode;
 use matrix::Selection;
 use matrix::plan::Source;
 use matrix::{diagnostics, output};
-use metadata::{Layer, Os, Results, is_api_of};
-use raw::expectations::{Expectation, Expectations, answers_file};
-use report::html::site::{Contract, Killed, Poller, PollerAnswer, PollerOnSystem, Site, build};
+use metadata::{Layer, Os, Outcome, Results, is_api_of};
+use raw::expectations::{Expectation, Expectations, Version};
+use report::html::site::{Contract, Killed, Poller, PollerAnswer, PollerOnSystem, Site, Wrong, build};
 use report::{Input, Rules};
 use serde::{Deserialize, Serialize};
 
 use catalogue::{catalogue, proper_name, remarks};
 
-use crate::below::beside;
+use crate::below::{beside, closest};
 use crate::error::Error;
+use crate::expectations::{adapters, record};
 use crate::merge::Prefer;
 use crate::{exit, faults, input, kernels, lab, site_check};
 
@@ -88,7 +90,7 @@ pub fn run(expectations: Option<&Path>, args: &SiteArgs) -> Result<ExitCode, Err
     let before = known_files(&args.out)?;
     let results = merged(args)?;
     let catalogue = catalogue(expectations, &results)?;
-    let pollers = pollers(expectations)?;
+    let pollers = pollers(expectations, &results)?;
     let findings = args.findings.as_deref().map(findings).transpose()?;
     let contract = contract()?;
     let built = build(&Site {
@@ -214,64 +216,89 @@ fn has_several_kernels(inputs: &[(PathBuf, Results)]) -> bool {
     runs.any(|run| kernels.insert(&run.target, &run.kernel).is_some_and(|other| other != run.kernel))
 }
 
-/// Returns the pollers with recorded answers, sorted by name.
-fn pollers(dir: Option<&Path>) -> Result<Vec<Poller>, Error> {
-    let names: BTreeSet<String> = match dir {
-        Some(dir) => folders(&dir.join("adapters"))?,
-        None => raw::expectations::adapters().map(str::to_owned).collect(),
+/// Returns the pollers with recorded answers, and those that only the results have, sorted by name.
+fn pollers(dir: Option<&Path>, results: &Results) -> Result<Vec<Poller>, Error> {
+    let names = adapters(dir)?;
+    let answers = |name: Option<&str>, os| match dir {
+        Some(dir) => Expectations::load_of(dir, os, name.as_slice()),
+        None => Expectations::built_in_of(os, name.as_slice()),
     };
-    let poller = |name: String| {
-        let mut systems = Vec::new();
+    let mut pollers: BTreeMap<String, Vec<PollerOnSystem>> = BTreeMap::new();
+    for ((name, os), own) in measured(results, &names)? {
+        let systems = pollers.entry(name.clone()).or_default();
+        systems.extend(on_system(&answers(None, os)?.overlaid(own), &name, os));
+    }
+    for name in names {
+        let systems = pollers.entry(name.clone()).or_default();
         for &os in Os::ALL {
-            systems.extend(on_system(dir, &name, os)?);
+            systems.extend(on_system(&answers(Some(&name), os)?, &name, os));
         }
-        Ok(Poller { name, systems })
-    };
-    names.into_iter().map(poller).collect()
+    }
+    Ok(pollers.into_iter().map(|(name, systems)| Poller { name, systems }).collect())
 }
 
-fn folders(dir: &Path) -> Result<BTreeSet<String>, Error> {
-    let failed = io("read", dir);
-    let entries = match std::fs::read_dir(dir) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(BTreeSet::new()),
-        Err(error) => return Err(failed(error)),
+/// Returns the answers in the results of adapters that have no recorded ones.
+fn measured(
+    results: &Results,
+    recorded: &BTreeSet<String>,
+) -> Result<BTreeMap<(String, Os), Expectations>, Error> {
+    let mut texts: BTreeMap<(String, Os), String> = BTreeMap::new();
+    for run in &results.runs {
+        let system = run.system().and_then(|os| Some((os, Version::of_release(os, &run.kernel)?)));
+        let Some((os, version)) = system else { continue };
+        for (name, answered) in record::collect(results, run) {
+            let is_new =
+                |name: &String| !recorded.contains(name) && run.kqueue_library() != Some(name.as_str());
+            let Some(name) = name.filter(is_new) else { continue };
+            let mut source = record::SourceAnswers::of(run, &version, Some(&name));
+            source.answered = answered;
+            source.answered.retain(|asked, _| raw::expectations::title(&asked.behaviour).is_some());
+            let recording = source.recording(os, false);
+            let text = texts.entry((name, os)).or_default();
+            (*text, _) = raw::expectations::record(text, &format!("{os}.yml"), &recording)?;
+        }
+    }
+    let read = |(key, text): ((String, Os), String)| {
+        let mut answers = Expectations::default();
+        answers.read(&text, &format!("{}.yml", key.1))?;
+        Ok((key, answers))
     };
-    let name = |entry: std::io::Result<std::fs::DirEntry>| {
-        Some(entry.map(|entry| entry.file_name().into_string().ok()).transpose()?.map_err(&failed))
-    };
-    entries.filter_map(name).collect()
+    texts.into_iter().map(read).collect()
 }
 
 /// Returns the answers of a poller on one system, if there are any.
-fn on_system(dir: Option<&Path>, name: &str, os: Os) -> Result<Option<PollerOnSystem>, Error> {
-    let answers = match dir {
-        Some(dir) if !dir.join(answers_file(os, Some(name))).exists() => return Ok(None),
-        Some(dir) => Expectations::load_of(dir, os, &[name])?,
-        None => Expectations::built_in_of(os, &[name]).map_err(Error::from)?,
-    };
+fn on_system(answers: &Expectations, name: &str, os: Os) -> Option<PollerOnSystem> {
     let is_own = |answer: &&Expectation| is_api_of(&answer.api, name);
     let own: Vec<_> = answers.systems().flat_map(|(_, answers)| answers).filter(is_own).collect();
     if own.is_empty() {
-        return Ok(None);
+        return None;
     }
     let sources: BTreeSet<_> = own.iter().map(|answer| answer.source.text.clone()).collect();
-    let answer = |answer: &&Expectation| PollerAnswer {
-        behaviour: answer.behaviour.clone(),
-        state: answer.variant.clone(),
-        asked: answer.question(),
-        allowed: answer.allowed.clone(),
-        means: answer.answers().map(|one| one.meaning(&answer.column).unwrap_or_default()).collect(),
-        remarks: remarks(os, answer),
-        beside: beside(&answers, os, name, answer),
+    let answer = |answer: &&Expectation| {
+        let has = |is: fn(&Outcome) -> bool| answer.answers().any(|one| one.rounds().flatten().any(is));
+        PollerAnswer {
+            behaviour: answer.behaviour.clone(),
+            state: answer.variant.clone(),
+            asked: answer.question(),
+            allowed: answer.allowed.clone(),
+            means: answer.answers().map(|one| one.meaning(&answer.column).unwrap_or_default()).collect(),
+            remarks: remarks(os, answer),
+            wrong: if has(Outcome::ends) {
+                Some(Wrong::Ends)
+            } else {
+                has(|outcome| *outcome == Outcome::Early).then_some(Wrong::Early)
+            },
+            beside: beside(answers, os, name, answer),
+        }
     };
-    Ok(Some(PollerOnSystem {
+    Some(PollerOnSystem {
         system: os.name().to_owned(),
         name: proper_name(os).to_owned(),
         sources: sources.into_iter().collect(),
-        below: own.iter().find_map(|answer| answer.column.over).map(|over| over.name().to_owned()),
+        is_over: own.iter().any(|answer| answer.column.over.is_some()),
+        below: own.first().map(|answer| closest(&answer.column, os).name().to_owned()),
         answers: own.iter().map(answer).collect(),
-    }))
+    })
 }
 
 /// Returns the contract scenarios, with the recorded kills.

@@ -6,17 +6,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use matrix::{Environment, backends, environment};
 use metadata::{Answer, Asked, CellResult, Check, Column, Difference, Interface, Meaning, Results, one_line};
 use raw::expectations::NO_ANSWER;
+use serde::Serialize;
 
 use crate::below::{closest, questions_below};
 use crate::error::Error;
 use crate::expectations::judge;
 
 /// The width of the text.
-const WIDTH: usize = 80;
+pub const WIDTH: usize = 80;
 
 /// A kind of difference. The order is that of the surprise.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Kind {
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
     /// The answer is wrong in every reading.
     Wrong,
     /// A call would not block, and the adapter does not say so: its program waits.
@@ -27,11 +29,30 @@ enum Kind {
     HidesDetail,
     /// The result of a call is another one.
     Result,
+    /// Other words for the same: a flag that the others imply.
+    Words,
+    /// The meanings cannot be compared: counts, or the events of several descriptors.
+    Unclear,
+}
+
+impl Kind {
+    /// Returns what answers of this kind do.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Wrong => "wrong in every reading",
+            Self::HidesReadiness => "hide readiness",
+            Self::Adds => "add something",
+            Self::HidesDetail => "hide a hang-up, an error or the like",
+            Self::Result => "another result of a call",
+            Self::Words => "other words for the same",
+            Self::Unclear => "other numbers or orders",
+        }
+    }
 }
 
 /// Returns the parts of a difference: `hides readable`, `hides hang-up` and `adds end` are three. `None` if
 /// the answers cannot be compared.
-fn parts(difference: &Difference) -> Option<Vec<(Kind, String)>> {
+pub fn parts(difference: &Difference) -> Option<Vec<(Kind, String)>> {
     let (hides, adds) = match difference {
         Difference::None => return Some(Vec::new()),
         Difference::Result => return Some(vec![(Kind::Result, "another result of a call".into())]),
@@ -139,19 +160,42 @@ fn text(adapter: &str, interface: Interface, Found { compared, different, differ
     wrapped(&format!("{beginning}: {}", parts.join(", ")))
 }
 
-/// Breaks a text into lines.
-fn wrapped(text: &str) -> String {
-    const INDENT: &str = "  ";
-    let mut lines = vec![String::new()];
+/// Returns what recorded answers mean, and what a given one means. If both are equal, the words of the
+/// pollers.
+pub fn in_words(
+    (recorded_column, recorded): (&Column, &[String]),
+    (column, given): (&Column, &str),
+    trigger: Option<&str>,
+) -> [String; 2] {
+    let means = |text: &str, column: &Column| match metadata::is_silence(text) {
+        true => "silent".to_owned(),
+        false => Answer::of(text, trigger, column).meaning(column).unwrap_or_else(|| text.to_owned()),
+    };
+    let was: BTreeSet<_> = recorded.iter().map(|text| means(text, recorded_column)).collect();
+    let is = means(given, column);
+    match was.contains(&is) {
+        true => [recorded.join(" or "), given.to_owned()],
+        false => [was.into_iter().collect::<Vec<_>>().join(" or "), is],
+    }
+}
+
+/// Breaks a text into lines. All but the first are indented.
+pub fn wrapped(text: &str) -> String {
+    hanging("", "  ", text)
+}
+
+/// Breaks a text into lines, with `first` before the first one and `rest` before the others.
+pub fn hanging(first: &str, rest: &str, text: &str) -> String {
+    let mut lines = vec![first.to_owned()];
     for word in text.split(' ') {
         let line = lines.last_mut().expect("there is a first line");
-        if line.is_empty() {
+        if line.trim().is_empty() {
             line.push_str(word);
         } else if line.chars().count() + 1 + word.chars().count() <= WIDTH {
             line.push(' ');
             line.push_str(word);
         } else {
-            lines.push(format!("{INDENT}{word}"));
+            lines.push(format!("{rest}{word}"));
         }
     }
     lines.join("\n") + "\n"

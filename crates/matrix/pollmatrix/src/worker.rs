@@ -11,7 +11,7 @@ use crate::explore::LinesArgs;
 use crate::probe::ScriptArgs;
 use crate::run_cell::CellArgs;
 use crate::vm::GuestArgs;
-use crate::{Common, cost, exec, exit, explore, probe, run_cell, vm};
+use crate::{Common, cost, documents, exec, exit, explore, probe, run_cell, vm};
 
 /// What a worker does.
 #[derive(clap::Subcommand)]
@@ -47,6 +47,11 @@ pub enum WorkerMode {
         #[arg(last = true)]
         arguments: Vec<String>,
     },
+    /// Write the shell completions and the manual pages of a release
+    Documents {
+        /// The folder that gets the folders completions and man
+        folder: PathBuf,
+    },
 }
 
 /// Is one of these processes.
@@ -60,6 +65,7 @@ pub fn run(common: &Common, mode: &WorkerMode, slowness: NonZeroU32) -> Result<E
         // A guest has neither time for the expectations nor, as the first process, /proc.
         WorkerMode::Guest(args) => vm::guest(args),
         WorkerMode::Guard { spec, arguments } => vm::guard(spec, arguments),
+        WorkerMode::Documents { folder } => documents::write(folder),
         WorkerMode::Lines(args) => explore::perform(args),
         WorkerMode::Operation(args) => cost::perform_operation(args),
     }

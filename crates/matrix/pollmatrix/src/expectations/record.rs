@@ -9,12 +9,14 @@ use std::process::ExitCode;
 
 use matrix::{backends, diagnostics, output};
 use metadata::{Asked, CellResult, Column, Defect, Os, Results, Run, is_api_of, one_line};
-use raw::expectations::{NO_ANSWER, Recorded, Recording, Version, answers_file, record};
+use raw::expectations::{
+    Compared, Expectations, NO_ANSWER, Recorded, Recording, Version, answers_file, is_overlay, record,
+};
 use similar::TextDiff;
 
 use super::judge;
 use crate::error::Error;
-use crate::{exit, generate, input};
+use crate::{config, exit, generate, input};
 
 #[derive(clap::Args)]
 pub struct RecordArgs {
@@ -27,25 +29,49 @@ pub struct RecordArgs {
     /// Record answers from behind an emulator or another command, too, which can differ from the kernel's
     #[arg(long)]
     pub emulated: bool,
-    /// The root of the source tree to write to, without --expectations
-    /// [default: the nearest parent folder with matrix.yml and crates]
+    /// The root of the source tree to write to, without --expectations [default: the folder that
+    /// pollmatrix.toml names, or the nearest parent folder with matrix.yml and crates]
     #[arg(long, value_name = "DIR")]
     pub root: Option<PathBuf>,
 }
 
 /// The number of times that each answer was observed, by query.
-type Answered = BTreeMap<Asked, BTreeMap<String, usize>>;
+pub type Answered = BTreeMap<Asked, BTreeMap<String, usize>>;
 
 /// A file of expectations: its system, and its adapter. `None` for the kernel's own pollers.
 type FileKey = (Os, Option<String>);
 
 /// The answers of one source.
-struct SourceAnswers {
+pub struct SourceAnswers {
+    name: String,
+    text: String,
     version: Version,
     poller: Option<String>,
     column: Option<Column>,
-    text: String,
-    answered: Answered,
+    pub answered: Answered,
+}
+
+impl SourceAnswers {
+    /// The source of an adapter's answers in a run, or of the kernel's.
+    pub fn of(run: &Run, version: &Version, adapter: Option<&str>) -> Self {
+        let (name, text) = source(run, version, adapter);
+        let poller = adapter.and_then(|adapter| run.version_of(adapter));
+        let is_adapter = |name: &&str| run.kqueue_library() != Some(*name);
+        Self {
+            name,
+            text,
+            version: version.clone(),
+            poller: poller.map(|version| one_line(version).into_owned()),
+            column: adapter.filter(is_adapter).and_then(|name| run.columns.get(name)).cloned(),
+            answered: Answered::new(),
+        }
+    }
+
+    pub fn recording(self, os: Os, replaces: bool) -> Recording {
+        let Self { name: source, text, version, poller, column, answered } = self;
+        let answers = answered.into_iter().map(|(asked, counts)| (asked, counts.into_iter().collect()));
+        Recording { os, version, poller, column, source, text, answers: answers.collect(), replaces }
+    }
 }
 
 /// Records the new answers of the results.
@@ -53,7 +79,15 @@ pub fn run(expectations: Option<&Path>, args: &RecordArgs) -> Result<ExitCode, E
     let folder = match (expectations, &args.root) {
         (Some(folder), _) => folder.to_path_buf(),
         (None, Some(root)) => root.join("expectations"),
-        (None, None) => generate::find_root()?.join("expectations"),
+        (None, None) => match config::expectations()? {
+            Some(folder) => folder,
+            None => generate::find_root()?.join("expectations"),
+        },
+    };
+    // Whoever changes a poller keeps an overlay, and replaces its answers. The kernel's are built in.
+    let is_overlay = match folder.is_dir() {
+        true => is_overlay(&folder)?,
+        false => args.root.is_none(),
     };
     let (mut outside, mut defects) = (BTreeSet::new(), BTreeMap::new());
     let mut sources: BTreeMap<(FileKey, String), SourceAnswers> = BTreeMap::new();
@@ -63,15 +97,8 @@ pub fn run(expectations: Option<&Path>, args: &RecordArgs) -> Result<ExitCode, E
         for run in &results.runs {
             let (os, version) = input::system(path, run)?;
             for (adapter, answered) in collect(&results, run) {
-                let (name, text) = source(run, &version, adapter.as_deref());
-                let (version, text) = (version.clone(), text.clone());
-                let poller = adapter.as_ref().and_then(|adapter| run.version_of(adapter));
-                let poller = poller.map(|version| one_line(version).into_owned());
-                let is_adapter = |name: &&String| run.kqueue_library() != Some(name.as_str());
-                let column =
-                    adapter.as_ref().filter(is_adapter).and_then(|name| run.columns.get(name)).cloned();
-                let new = || SourceAnswers { version, poller, column, text, answered: Answered::new() };
-                let all = &mut sources.entry(((os, adapter), name.clone())).or_insert_with(new).answered;
+                let new = SourceAnswers::of(run, &version, adapter.as_deref());
+                let all = &mut sources.entry(((os, adapter), new.name.clone())).or_insert(new).answered;
                 for (asked, counts) in answered {
                     if raw::expectations::title(&asked.behaviour).is_none() {
                         outside.insert(asked.behaviour);
@@ -94,9 +121,18 @@ pub fn run(expectations: Option<&Path>, args: &RecordArgs) -> Result<ExitCode, E
         return Err(input::without_answers(&args.inputs[0]));
     }
     let mut files: BTreeMap<FileKey, RecordedFile> = BTreeMap::new();
-    for (((os, adapter), source), SourceAnswers { version, poller, column, text, answered }) in sources {
-        let answers = answered.into_iter().map(|(asked, counts)| (asked, counts.into_iter().collect()));
-        let recording = Recording { os, version, poller, column, source, text, answers: answers.collect() };
+    for (((os, adapter), _), mut source) in sources {
+        if is_overlay && adapter.is_none() {
+            let (built_in, version) = (Expectations::built_in_of(os, &[])?, source.version.clone());
+            source.answered.retain(|asked, counts| match built_in.expected(os, Some(&version), asked) {
+                Some(known) => counts.keys().any(|answer| known.compare(answer) == Compared::Different),
+                None => true,
+            });
+            if source.answered.is_empty() {
+                continue;
+            }
+        }
+        let recording = source.recording(os, is_overlay && adapter.is_some());
         let path = folder.join(answers_file(os, adapter.as_deref()));
         let written = match files.entry((os, adapter)) {
             Entry::Occupied(present) => present.into_mut(),

@@ -3,11 +3,14 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use explore::compare::Comparison;
-use explore::{Accepted, Cluster, Outcome, Progress, Question};
+use explore::compare::{Comparison, Contrast};
+use explore::{Accepted, Cluster, Group, Outcome, Progress, Question};
+use matrix::backends;
 use matrix::command::quoted;
-use metadata::{Seed, one_line};
+use metadata::{Interface, Seed, one_line};
 use serde_json::{Value, json};
+
+use crate::triage::{WIDTH, hanging, wrapped};
 
 /// What the output names beside the outcome.
 pub struct Head<'a> {
@@ -42,16 +45,27 @@ impl Head<'_> {
         format!("{file}:{}", known.get(index).map_or(0, |accepted| accepted.number))
     }
 
-    /// Returns the command that performs a line on both sides.
-    fn reproducer(&self, cluster: &Cluster) -> String {
+    /// Returns the parts of the command that performs a line on both sides.
+    fn command(&self, cluster: &Cluster) -> Vec<String> {
         let line = &cluster.line;
-        let [left, right] = &self.options;
-        format!(
-            "pollmatrix probe {} --transport {} --mode {}{left}{right} --trace",
-            quoted(&[line.script.to_string()]),
-            line.transport,
-            line.mode
-        )
+        let script = format!("pollmatrix probe {}", quoted(&[line.script.to_string()]));
+        let setting = format!("--transport {} --mode {}", line.transport, line.mode);
+        let options = self.options.iter().map(|option| option.trim_start().to_owned());
+        let all = [script, setting].into_iter().chain(options).chain(["--trace".to_owned()]);
+        all.filter(|part| !part.is_empty()).collect()
+    }
+
+    /// Returns the command in one line.
+    fn reproducer(&self, cluster: &Cluster) -> String {
+        self.command(cluster).join(" ")
+    }
+
+    /// Returns the interface that the right side is built over, if the left side is another poller.
+    fn nearer_left(&self) -> Option<Interface> {
+        let (left, right) = (&self.comparison.left, &self.comparison.right);
+        let over = right.column.over.filter(|_| backends::find(&right.name).is_none())?;
+        let is_here = backends::here().any(|backend| backend.name == over.name());
+        (is_here && left.column.over != Some(over)).then_some(over)
     }
 }
 
@@ -79,16 +93,23 @@ pub fn text(head: &Head<'_>, outcome: &Outcome, proposal: &str) -> String {
         outcome.clusters.iter().partition(|cluster| cluster.is_explained());
     let (accepted, known): (Vec<_>, Vec<_>) =
         explained.into_iter().partition(|cluster| !cluster.accepted.is_empty());
-    for (number, cluster) in unexplained.iter().enumerate() {
-        let _ = writeln!(out, "{}. {}\n", number + 1, contrast(&names, cluster));
-        out += &body(head, &names, cluster);
+    let groups = explore::groups(unexplained.iter().copied());
+    for (number, group) in groups.iter().enumerate() {
+        out += &hanging("", "   ", &format!("{}. {}", number + 1, headline(&names, group)));
+        out.push('\n');
+        out += &body(head, &names, group.first);
+        if !group.more.is_empty() {
+            let _ = writeln!(out, "   {} more like this", group.more.len());
+        }
         out.push('\n');
     }
     if !known.is_empty() {
         out += "In the catalogue:\n\n";
         for cluster in &known {
             let ids = names_of(&cluster.known);
-            let _ = writeln!(out, "  {ids}\n    {}: {}", contrast(&names, cluster), cluster.line.script);
+            out += &hanging("  ", "  ", &ids);
+            out += &hanging("    ", "      ", &contrast(&names, cluster));
+            out += &hanging("    ", "      ", &cluster.line.script.to_string());
         }
         out.push('\n');
     }
@@ -96,8 +117,9 @@ pub fn text(head: &Head<'_>, outcome: &Outcome, proposal: &str) -> String {
         out += "Accepted before:\n\n";
         for cluster in &accepted {
             let places: Vec<_> = cluster.accepted.iter().map(|index| head.place(*index)).collect();
-            let (places, what) = (places.join(", "), contrast(&names, cluster));
-            let _ = writeln!(out, "  {places}\n    {what}: {}", cluster.line.script);
+            out += &hanging("  ", "  ", &places.join(", "));
+            out += &hanging("    ", "      ", &contrast(&names, cluster));
+            out += &hanging("    ", "      ", &cluster.line.script.to_string());
         }
         out.push('\n');
     }
@@ -106,7 +128,7 @@ pub fn text(head: &Head<'_>, outcome: &Outcome, proposal: &str) -> String {
             let _ = writeln!(out, "Accepted before, and not {what}:\n");
             let entry = |index: &usize| head.known.as_ref().and_then(|(_, known)| known.get(*index));
             for (index, accepted) in of.iter().filter_map(|index| Some((index, entry(index)?))) {
-                let _ = writeln!(out, "  {}: {accepted}", head.place(*index));
+                out += &hanging("  ", "    ", &format!("{}: {accepted}", head.place(*index)));
             }
             out.push('\n');
         }
@@ -114,69 +136,86 @@ pub fn text(head: &Head<'_>, outcome: &Outcome, proposal: &str) -> String {
     if !outcome.unsteady.is_empty() {
         out += "Not confirmed, because most repetitions in new processes did not show it:\n\n";
         for cluster in &outcome.unsteady {
-            let _ = writeln!(
-                out,
-                "  {} of {}: {}\n    {}",
-                cluster.confirmed.shown,
-                cluster.confirmed.of,
-                contrast(&names, cluster),
-                cluster.line
-            );
+            let (shown, of) = (cluster.confirmed.shown, cluster.confirmed.of);
+            out += &hanging("  ", "    ", &format!("{shown} of {of}: {}", contrast(&names, cluster)));
+            out += &hanging("    ", "      ", &cluster.line.to_string());
         }
         out.push('\n');
     }
     out += proposal;
-    let progress = &outcome.progress;
-    let seconds = progress.elapsed.as_secs_f64().max(0.001);
-    if progress.every > 0 {
-        let _ = writeln!(
-            out,
-            "every line of at most {0} clauses was performed: no difference of at most {0} clauses has a shorter line",
-            progress.every
-        );
+    let end = ending(head, outcome, [known.len(), accepted.len(), unexplained.len(), groups.len()]);
+    out + &end.iter().map(|line| wrapped(line)).collect::<String>()
+}
+
+/// Returns the last lines: what is said once for all entries, and the numbers.
+fn ending(
+    head: &Head<'_>,
+    outcome: &Outcome,
+    [known, accepted, unexplained, groups]: [usize; 4],
+) -> Vec<String> {
+    let (progress, [left, right], mut lines) = (&outcome.progress, head.names(), Vec::new());
+    let all = || outcome.clusters.iter().filter(|cluster| !cluster.is_explained());
+    if let Some(first) = all().next().filter(|first| all().all(|one| one.confirmed == first.confirmed)) {
+        let (shown, of) = (first.confirmed.shown, first.confirmed.of);
+        lines.push(format!("each was shown {shown} of {of} times in new processes"));
     }
-    let _ = writeln!(
-        out,
-        "{} and {}: {} lines performed, {} replayed, seed {}\n\
-         {} performances in {seconds:.0} s ({:.0}/s), {} distinct triples of state, verb and answer",
-        names[0],
-        names[1],
+    if groups < unexplained {
+        lines.push("--propose and --format json have those that are like others".to_owned());
+    }
+    if let Some(over) = head.nearer_left().filter(|_| unexplained > 0) {
+        lines.push(format!("{right} is built over {over}: `--left {over}` shows what {right} itself adds"));
+    }
+    if progress.every > 0 {
+        let every = progress.every;
+        lines.push(format!(
+            "every line of at most {every} clauses was performed: no difference of at most {every} clauses has a shorter line"
+        ));
+    }
+    lines.push(format!(
+        "{left} and {right}: {} lines performed, {} replayed, in {:.0} s, seed {}",
         progress.lines,
         progress.replayed,
+        progress.elapsed.as_secs_f64(),
         head.seed,
-        progress.performances,
-        progress.performances as f64 / seconds,
-        progress.triples,
+    ));
+    lines.extend(
+        head.corpus.as_ref().map(|corpus| format!("the next exploration begins with the lines in {corpus}")),
     );
-    if let Some(corpus) = &head.corpus {
-        let _ = writeln!(out, "{} lines are in {corpus}", progress.corpus);
-    }
-    let of_known = head.known.as_ref().map_or_else(String::new, |_| format!(", {} accepted", accepted.len()));
-    let _ = writeln!(
-        out,
-        "{} disagreements: {} in the catalogue{of_known}, {} unexplained",
+    let of_known = head.known.as_ref().map_or_else(String::new, |_| format!(", {accepted} accepted"));
+    lines.push(format!(
+        "{} disagreements: {known} in the catalogue{of_known}, {unexplained} unexplained{}",
         outcome.clusters.len(),
-        known.len(),
-        unexplained.len()
-    );
+        match groups {
+            few if few == unexplained => String::new(),
+            few => format!(" in {few} group{}", if few == 1 { "" } else { "s" }),
+        }
+    ));
     if progress.missing > 0 {
-        let _ = writeln!(
-            out,
-            "no agreement: the recording lacks answers to {} of {} lines",
-            progress.missing, progress.lines
-        );
+        let (missing, of) = (progress.missing, progress.lines);
+        lines.push(format!("no agreement: the recording lacks answers to {missing} of {of} lines"));
     }
-    if let Some(why) = no_verdict(outcome) {
-        let _ = writeln!(out, "no verdict: {why}");
-    }
-    let unasked = unexplained.iter().filter(|cluster| !cluster.unasked.is_empty()).count();
+    lines.extend(no_verdict(outcome).map(|why| format!("no verdict: {why}")));
+    let unasked = all().filter(|cluster| !cluster.unasked.is_empty()).count();
     if unasked > 0 {
-        let _ = writeln!(
-            out,
+        lines.push(format!(
             "{unasked} of them could not be looked up in the catalogue for lack of time: give a longer --duration"
-        );
+        ));
     }
-    out
+    lines
+}
+
+/// Returns a command for a shell. Where the parts do not fit into a line, the next line continues it.
+fn continued(parts: &[String]) -> String {
+    let (mut out, mut line) = (String::new(), String::from("  "));
+    for part in parts {
+        if line.trim().is_empty() || line.chars().count() + 1 + part.chars().count() <= WIDTH - 2 {
+            line = format!("{line} {part}");
+        } else {
+            let _ = writeln!(out, "{line} \\");
+            line = format!("     {part}");
+        }
+    }
+    out + &line + "\n"
 }
 
 /// Returns why an outcome is no verdict about the sides, if it is none.
@@ -213,44 +252,58 @@ fn contrast(names: &[String; 2], cluster: &Cluster) -> String {
     }
 }
 
+/// `asio adds error when peer closes`
+fn headline([left, right]: &[String; 2], group: &Group<'_>) -> String {
+    let Contrast { left: of_left, right: of_right } = &group.first.difference.what;
+    let words = |words: &BTreeSet<String>| words.iter().map(String::as_str).collect::<Vec<_>>().join(" ");
+    let what = match (of_left.is_empty(), of_right.is_empty()) {
+        (true, _) => format!("{right} adds {}", words(of_right)),
+        (false, true) => format!("{right} hides {}", words(of_left)),
+        (false, false) => format!("{left}: {}; {right}: {}", words(of_left), words(of_right)),
+    };
+    if group.facts.is_empty() { what } else { format!("{what} when {}", group.facts.join(", ")) }
+}
+
 /// Returns the line with its answers, and how to repeat it.
 fn body(head: &Head<'_>, names: &[String; 2], cluster: &Cluster) -> String {
     let mut out = String::new();
     let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
-    let _ = writeln!(out, "   {}", cluster.line.script);
+    out += &hanging("   ", "     ", &cluster.line.script.to_string());
     for (name, answer) in names.iter().zip([&cluster.difference.left, &cluster.difference.right]) {
-        let _ = writeln!(out, "   {name:width$}  {}", one_line(answer));
+        out += &hanging("   ", "     ", &format!("{name:width$}  {}", one_line(answer)));
     }
     let settings: Vec<_> = cluster.settings.keys().map(String::as_str).collect();
     let clause = cluster.line.clauses().get(cluster.difference.clause);
     if let Some(clause) = clause.filter(|_| cluster.difference.clause + 1 < cluster.line.clauses().len()) {
-        let _ = writeln!(out, "   at '{clause}'");
+        out += &hanging("   ", "     ", &format!("at '{clause}'"));
     }
-    let _ = writeln!(
-        out,
-        "   {}; shown {} of {} times; found after {} lines, shrunk with {} more\n   {}",
-        settings.join(", "),
-        cluster.confirmed.shown,
-        cluster.confirmed.of,
-        cluster.found_after,
-        cluster.tried,
-        head.reproducer(cluster)
-    );
+    let (shown, of) = (cluster.confirmed.shown, cluster.confirmed.of);
+    let times = if shown < of { format!("; shown {shown} of {of} times") } else { String::new() };
+    out += &hanging("   ", "     ", &(settings.join(", ") + &times));
+    out += &continued(&head.command(cluster));
     if !cluster.undercut.is_empty() {
         let places: Vec<_> = cluster.undercut.iter().map(|index| head.place(*index)).collect();
-        let _ = writeln!(out, "   a longer line of it was accepted: {}", places.join(", "));
+        out += &hanging("   ", "     ", &format!("a longer line of it was accepted: {}", places.join(", ")));
     }
     if !cluster.unasked.is_empty() {
         let ids = names_of(&cluster.unasked);
-        let _ = writeln!(out, "   in the catalogue, perhaps: no time was left to ask {ids}");
+        out += &hanging("   ", "     ", &format!("in the catalogue, perhaps: no time was left to ask {ids}"));
     }
     out
 }
 
 /// Returns the outcome as JSON.
 pub fn json(head: &Head<'_>, outcome: &Outcome, interrupted: bool) -> String {
+    let groups = explore::groups(outcome.clusters.iter().filter(|cluster| !cluster.is_explained()));
+    let group = |cluster: &Cluster| {
+        let is_in = |group: &Group<'_>| {
+            std::iter::once(&group.first).chain(&group.more).any(|of| of.cause == cluster.cause)
+        };
+        groups.iter().position(is_in).map(|index| index + 1)
+    };
     let cluster = |cluster: &Cluster| -> Value {
         json!({
+            "group": group(cluster),
             "line": cluster.line.to_string(),
             "script": cluster.line.script.to_string(),
             "transport": cluster.line.transport.name(),

@@ -6,14 +6,18 @@ use std::path::Path;
 
 use matrix::cell::short;
 use matrix::command::quoted;
-use metadata::{Evidence, Link, Os, Results, Scripted};
-use raw::expectations::{Divergences, Expectation, Expectations, History, Kind, Range};
+use metadata::{Evidence, Interface, Link, Os, Results, Scripted, Transport};
+use raw::expectations::{ASSUMPTIONS, Divergences, Expectation, Expectations, History, Kind, Range, TOPICS};
+use raw::verbs::{Action, Script};
 use raw::{Omission, omissions, scenarios};
 use report::html::catalogue::{
-    Answer, AnswerRow, Behaviour, Catalogue, Column, Divergence, Family, ScenarioEntry, Source, State,
-    Unasked,
+    Answer, AnswerRow, Assumption, Behaviour, Catalogue, Column, Divergence, Family, ScenarioEntry, Source,
+    State, Topic, Unasked,
 };
+use report::html::sequence::Sequence;
 
+use super::sequence::sequence;
+use crate::below::closest;
 use crate::error::Error;
 use crate::expectations::{Question, questions, range};
 use crate::kernel_answers::KernelAnswers;
@@ -51,7 +55,23 @@ fn content(
         behaviours: all.extract_if(.., |behaviour| behaviour.id.starts_with(prefix)).collect(),
     };
     let families = raw::expectations::FAMILIES.into_iter().map(family).collect();
-    Catalogue { families, divergences: divergences.iter().map(divergence).collect() }
+    let topic = |topic: &raw::expectations::Topic| Topic {
+        id: topic.id.to_owned(),
+        title: topic.title.to_owned(),
+        words: topic.words.to_owned(),
+        behaviours: topic.behaviours.iter().map(|id| (*id).to_owned()).collect(),
+    };
+    let topics = TOPICS.iter().map(topic).collect();
+    let assumption = |known: &raw::expectations::Assumption| {
+        let [behaviour, state, asked] = known.shown_by.map(str::to_owned);
+        Assumption { text: known.text.to_owned(), remedy: known.remedy.to_owned(), behaviour, state, asked }
+    };
+    Catalogue {
+        families,
+        topics,
+        divergences: divergences.iter().map(divergence).collect(),
+        assumptions: ASSUMPTIONS.iter().map(assumption).collect(),
+    }
 }
 
 /// Systems that always have a column, so that the page shows where their answers are unknown.
@@ -106,19 +126,22 @@ fn behaviour(
             let line = lines.entry((variant, question)).or_insert_with(|| empty(question));
             let label = sources.used(Evidence::Measured, &kernel.source, None, &mut used);
             let allowed: Vec<_> = seen.iter().cloned().collect();
+            let means = means(kernel.os, question, &allowed);
             // Two versions of one system.
             let others =
                 kernels.iter().zip(&line.answers[today.len()..]).filter(|(of, _)| of.os == kernel.os);
             let agree = |answers: &Answer| answers.allowed.iter().any(|answer| allowed.contains(answer));
             line.differs |= others.flat_map(|(_, answers)| answers).any(|answer| !agree(answer));
-            line.answers[column].push(Answer { allowed, source: label, remarks: Vec::new() });
+            line.answers[column].push(Answer { allowed, means, source: label, remarks: Vec::new() });
         }
     }
     for known in past.answers() {
         let line = lines.entry((&known.variant, &known.asked)).or_insert_with(|| empty(&known.asked));
         for (system, answer) in &known.answers {
             let label = past.source(*system, sources, &mut used);
-            let answer = Answer { allowed: vec![answer.clone()], source: label, remarks: Vec::new() };
+            let allowed = vec![answer.clone()];
+            let means = means(past.os(*system), &known.asked, &allowed);
+            let answer = Answer { allowed, means, source: label, remarks: Vec::new() };
             if let Some(column) = then.iter().position(|of| of == system) {
                 line.answers[today.len() + kernels.len() + column].push(answer);
             }
@@ -133,7 +156,10 @@ fn behaviour(
     Behaviour {
         id: id.to_owned(),
         title: title.to_owned(),
-        scenarios: scenarios().filter(|scenario| scenario.behaviour == id).map(asking).collect(),
+        scenarios: scenarios()
+            .filter(|scenario| scenario.behaviour == id)
+            .map(|scenario| asking(scenario, &columns, &states))
+            .collect(),
         unasked: unasked(id),
         columns,
         states,
@@ -155,7 +181,49 @@ pub const fn proper_name(os: Os) -> &'static str {
     }
 }
 
-fn asking(scenario: &Scripted) -> ScenarioEntry {
+/// Returns what the events of each answer of a system mean, in common words.
+fn means(os: Os, asked: &str, allowed: &[String]) -> Vec<String> {
+    let column = || {
+        let (api, trigger) = asked.split_once('@')?;
+        let interface: Interface = match api.split('-').next()? {
+            "queue" => closest(&metadata::Column::default(), os),
+            name => name.parse().ok()?,
+        };
+        Some((metadata::Column::of(interface), trigger))
+    };
+    let Some((column, trigger)) = column() else { return vec![String::new(); allowed.len()] };
+    let meaning = |text: &String| metadata::Answer::of(text, Some(trigger), &column).meaning(&column);
+    allowed.iter().map(|text| meaning(text).unwrap_or_default()).collect()
+}
+
+/// The questions whose answer a picture of a script shows, the clearest first.
+const SHOWN: [&str; 6] =
+    ["queue@level", "queue-add-before@level", "poll@level", "queue@edge", "queue-add-before@edge", "queue"];
+
+/// Returns the picture of a script. Its bells have Linux's recorded answers over the first transport.
+fn picture(scenario: &Scripted, columns: &[Column], states: &[State]) -> Sequence {
+    let Ok(script) = scenario.script.parse::<Script>() else { return Sequence::default() };
+    let title = script.clauses.iter().find_map(|clause| match &clause.action {
+        Action::Title(title) => Some(title.as_str()),
+        _ => None,
+    });
+    let transport = scenario.transports.first().map_or("", |transport| transport.name());
+    let title = title.unwrap_or(transport);
+    let linux = columns.iter().position(|column| column.name == proper_name(Os::Linux));
+    sequence(&script, |state| {
+        let name = state.map_or_else(|| title.to_owned(), |state| format!("{title}:{state}"));
+        let state = states.iter().find(|of| of.name == name)?;
+        let answers = |row: &AnswerRow| {
+            let answer = row.answers.get(linux?)?.first()?;
+            let (text, means) = (answer.allowed.first()?, answer.means.first()?);
+            Some(format!("Linux: {}", if means.is_empty() { text } else { means }))
+        };
+        let shown = SHOWN.iter().find_map(|asked| state.rows.iter().find(|row| row.asked == *asked));
+        shown.and_then(answers)
+    })
+}
+
+fn asking(scenario: &Scripted, columns: &[Column], states: &[State]) -> ScenarioEntry {
     let names = |names: Vec<&str>| names.join(", ");
     let (over, modes) = (
         names(scenario.transports.iter().map(|transport| transport.name()).collect()),
@@ -163,7 +231,7 @@ fn asking(scenario: &Scripted) -> ScenarioEntry {
     );
     // The defaults of `pollmatrix probe` are TCP and level-triggered.
     let mut command = vec!["pollmatrix".to_owned(), "probe".to_owned(), scenario.script.to_owned()];
-    if let Some(transport) = scenario.transports.first().filter(|first| **first != metadata::Transport::Tcp) {
+    if let Some(transport) = scenario.transports.first().filter(|first| **first != Transport::Tcp) {
         command.extend(["--transport".to_owned(), transport.name().to_owned()]);
     }
     if let Some(trigger) = scenario.modes.first().filter(|first| **first != metadata::Mode::Level) {
@@ -174,6 +242,7 @@ fn asking(scenario: &Scripted) -> ScenarioEntry {
         question: scenario.question.to_owned(),
         command: quoted(&command),
         settings: format!("{over}; {modes}"),
+        sequence: picture(scenario, columns, states),
         bugs: scenario.bugs.iter().map(|url| Link { text: short(url), url: (*url).to_owned() }).collect(),
     }
 }
@@ -203,7 +272,8 @@ fn expected(os: Os, answer: &Expectation, sources: &mut Sources, used: &mut Used
         versions => format!("{}; the same on {}", source.text, versions.join(", ")).into(),
     };
     let label = sources.used(source.evidence, &text, source.url.as_deref(), used);
-    Answer { allowed: answer.allowed.clone(), source: label, remarks: remarks(os, answer) }
+    let means = answer.answers().map(|one| one.meaning(&answer.column).unwrap_or_default()).collect();
+    Answer { allowed: answer.allowed.clone(), means, source: label, remarks: remarks(os, answer) }
 }
 
 /// Returns the versions of an answer, the reason why it varies, and its note.
