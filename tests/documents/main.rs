@@ -14,3 +14,4 @@ mod lint;
 mod readme;
 mod tree;
 mod tutorial;
+mod your_ci;

@@ -5,10 +5,11 @@ use std::process::Command;
 use crate::tree::{blocks, read};
 
 /// The pages whose shell blocks are checked.
-const PAGES: [&str; 10] = [
+const PAGES: [&str; 11] = [
     "README.md",
     "CONTRIBUTING.md",
     "docs/tutorial.md",
+    "docs/your-ci.md",
     "docs/reports.md",
     "docs/adapters.md",
     "docs/expectations.md",
