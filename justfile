@@ -38,7 +38,7 @@ pre-commit:
 # Generate the files that follow from matrix.yml and the types of published files, and the table of docs/peers.md
 generate:
     cargo run --release -- generate
-    POLLMATRIX_BLESS=1 cargo test -p pollmatrix-metadata -p pollmatrix-explore -p pollmatrix-adapters --lib committed_schema
+    POLLMATRIX_BLESS=1 cargo test -p pollmatrix-metadata -p pollmatrix-explore -p pollmatrix-raw -p pollmatrix-adapters --lib committed_schema
 
 # The models within small bounds (loom), random mixes (shuttle); without FILTER, also each rule broken once
 model *FILTER:
@@ -72,6 +72,7 @@ first-run SYSTEM:
 site:
     cargo run --release -- run || [ $? -eq 1 ]
     ci/report.sh site
+    ci/report.sh sizes
 
 # fd-core's event loop beside the bare calls, mio, polling, and libevent and libuv where they are installed (docs/performance.md)
 bench *ARGS:

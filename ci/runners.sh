@@ -120,6 +120,11 @@ case $runner in
     "$engine" info >/dev/null 2>&1 || not_run "no container engine answers ($engine info)"
     prepare ci/executable.sh x86_64-linux-musl
     run --target x86_64-linux-musl --runner container "$@"
+    # The image of a release.
+    context=$(mktemp -d)
+    cp "$folder/cross/x86_64-unknown-linux-musl/${POLLMATRIX_PROFILE/#dev/debug}/pollmatrix" "$context"
+    ci/release.sh image x86_64-unknown-linux-musl "$context"
+    rm -r "$context"
     # The pods of docker/job.yml, as unprivileged containers.
     CONTAINER=$engine cargo test -p pollmatrix --test end_to_end -- --ignored in_a_container
     ;;
