@@ -50,6 +50,13 @@ const BUFFER: usize = 1 << 16;
 /// The maximum number of writes of `fills`. If more succeed, something empties the buffer.
 const MOST_WRITES: usize = 1 << 20;
 
+/// How many bytes the reader's side of a terminal holds on Linux: `N_TTY_BUF_SIZE` but one.
+const TERMINAL_READER: usize = 4095;
+
+/// How often to look whether a terminal's reader has what it can hold. A system whose readers hold less pays
+/// all the looks.
+const TERMINAL_LOOKS: usize = 100;
+
 /// The result of a call.
 pub(super) struct CallResult {
     pub(super) answer: Answer,
@@ -734,6 +741,7 @@ impl Interpreter {
                 Err(_) => {
                     full += 1;
                     self.settle.round_trip()?;
+                    self.wait_for_reader(name);
                     size = BUFFER;
                 }
             }
@@ -749,6 +757,19 @@ impl Interpreter {
             None => format!("{total} B: {errno:?}"),
         };
         Ok(CallResult { answer: Outcome::Other(answer).into(), done })
+    }
+
+    /// Waits, after a write that was refused, until the reader of a terminal has what it can hold. A kernel
+    /// thread of Linux passes data on to it after the write has returned, which makes room again.
+    fn wait_for_reader(&self, name: &str) {
+        let partner = self.partner(name).filter(|_| self.setting.transport == Transport::Pty);
+        let Some(partner) = partner else { return };
+        for _ in 0..TERMINAL_LOOKS {
+            if settle::unread(partner) >= TERMINAL_READER {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 
     fn reads(&mut self, name: &str, times: usize, room: usize) -> Result<CallResult, Stopped> {
