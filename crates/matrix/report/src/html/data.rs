@@ -27,10 +27,12 @@ pub(super) struct Data {
     scenarios: Vec<About>,
     /// Scenario, variant, transport, trigger, threads, groups.
     rows: Vec<(usize, Text, Text, Text, Big, Big)>,
-    checks: Vec<PackedCheck>,
-    lists: Vec<Vec<usize>>,
     /// By field: equal numbers in a row deflate well.
-    #[serde(serialize_with = "by_field")]
+    #[serde(serialize_with = "checks_by_field")]
+    checks: Vec<PackedCheck>,
+    #[serde(serialize_with = "in_steps")]
+    lists: Vec<Vec<usize>>,
+    #[serde(serialize_with = "cells_by_field")]
     cells: Vec<PackedCell>,
     /// Target, summary of its run.
     runs: Vec<(Text, Text)>,
@@ -40,7 +42,7 @@ pub(super) struct Data {
 
 /// The most checks that the page has of a contract cell that passes. They hold, and some scenarios make a
 /// thousand, which would be most of the page.
-const MOST_CHECKS: usize = 20;
+const MOST_CHECKS: usize = 10;
 
 /// The kind of a column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -67,21 +69,10 @@ struct About {
     links: Vec<(Text, Text)>,
 }
 
-/// What is compared, expected, observed, source, whether it holds; since, until, URL, evidence.
-#[derive(Clone, PartialEq, Eq, Hash)]
-struct PackedCheck(Text, Vec<Text>, Text, Text, bool, [Text; 4]);
-
-impl Serialize for PackedCheck {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self(what, expected, observed, source, holds, [since, until, url, evidence]) = self;
-        let holds = u8::from(*holds);
-        if self.5 == [0; 4] {
-            (what, expected, observed, source, holds).serialize(serializer)
-        } else {
-            (what, expected, observed, source, holds, since, until, url, evidence).serialize(serializer)
-        }
-    }
-}
+/// Who answers (`epoll@level`, or none), what is compared, expected (none if it is what was observed), observed,
+/// source, whether it holds; since, until, URL, evidence.
+#[derive(Clone, PartialEq, Eq, Hash, Serialize)]
+struct PackedCheck(Text, Text, Option<Vec<Text>>, Text, Text, u8, Text, Text, Text, Text);
 
 /// Row, column, status, layer, reason, passed attempts, attempts, seed, milliseconds, reproducer (text before
 /// the id, text after it, 1 if the id is between them), list of checks, counters, notes, standard error; the
@@ -108,17 +99,40 @@ struct PackedCell(
     usize,
 );
 
-/// Serializes cells as one list for each field.
-fn by_field<S: serde::Serializer>(cells: &[PackedCell], serializer: S) -> Result<S::Ok, S::Error> {
+fn checks_by_field<S: serde::Serializer>(checks: &[PackedCheck], serializer: S) -> Result<S::Ok, S::Error> {
+    by_field(checks, 1, serializer)
+}
+
+fn cells_by_field<S: serde::Serializer>(cells: &[PackedCell], serializer: S) -> Result<S::Ok, S::Error> {
+    by_field(cells, 0, serializer)
+}
+
+/// Serializes one list for each field. That of the field `rising` is in steps.
+fn by_field<T: Serialize, S: serde::Serializer>(
+    values: &[T],
+    rising: usize,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     let mut fields: Vec<Vec<serde_json::Value>> = Vec::new();
-    for cell in cells {
-        let serde_json::Value::Array(values) = serde_json::to_value(cell).map_err(S::Error::custom)? else {
-            return Err(S::Error::custom("a cell is a list"));
+    let mut last = 0;
+    for value in values {
+        let serde_json::Value::Array(mut parts) = serde_json::to_value(value).map_err(S::Error::custom)? else {
+            return Err(S::Error::custom("a value is a list"));
         };
-        fields.resize(values.len(), Vec::new());
-        fields.iter_mut().zip(values).for_each(|(field, value)| field.push(value));
+        let index = parts[rising].as_i64().ok_or_else(|| S::Error::custom("an index is an integer"))?;
+        parts[rising] = (index - std::mem::replace(&mut last, index)).into();
+        fields.resize(parts.len(), Vec::new());
+        fields.iter_mut().zip(parts).for_each(|(field, part)| field.push(part));
     }
     fields.serialize(serializer)
+}
+
+/// Serializes each index as its difference from the one before it, in the same list or the last: most are 1.
+fn in_steps<S: serde::Serializer>(lists: &[Vec<usize>], serializer: S) -> Result<S::Ok, S::Error> {
+    let mut last = 0;
+    let mut step = |index: &usize| index.wrapping_sub(std::mem::replace(&mut last, *index)).cast_signed();
+    let lists: Vec<Vec<_>> = lists.iter().map(|list| list.iter().map(&mut step).collect()).collect();
+    lists.serialize(serializer)
 }
 
 /// A number, serialized as text if a JSON reader might round it.
@@ -318,13 +332,23 @@ fn about(id: &str, described: Option<&Scenario>, strings: &mut Table<String>) ->
 fn packed_check(check: &Check, strings: &mut Table<String>) -> PackedCheck {
     let evidence = check.evidence.map(|evidence| evidence.letter());
     let more = [check.since.as_deref(), check.until.as_deref(), check.url.as_deref(), evidence];
+    let [since, until, url, evidence] = more.map(|text| strings.optional(text));
+    // Each poller is asked for the same states: names of both would be as many texts as there are pairs.
+    let (poller, what) = match check.what.split_once(' ') {
+        Some((poller, what)) if poller.contains('@') => (poller, what),
+        _ => ("", check.what.as_str()),
+    };
     PackedCheck(
-        strings.text(&check.what),
-        strings.texts(&check.expected),
+        strings.text(poller),
+        strings.text(what),
+        (check.expected != [check.observed.as_str()]).then(|| strings.texts(&check.expected)),
         strings.text(&check.observed),
         strings.text(&check.source),
-        check.holds,
-        more.map(|text| strings.optional(text)),
+        check.holds.into(),
+        since,
+        until,
+        url,
+        evidence,
     )
 }
 

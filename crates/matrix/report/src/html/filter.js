@@ -145,7 +145,8 @@ function chosenColumns(query) {
 function answersOf(cell) {
   const byWhat = new Map();
   for (const index of packed.lists[cell[CHECKS]]) {
-    const [what, , observed, , holds] = packed.checks[index];
+    const [, , , observed, , holds] = packed.checks[index];
+    const what = whatOf(index);
     const known = byWhat.get(what);
     if (known === undefined) {
       byWhat.set(what, { observed: [observed], holds: [holds] });
@@ -181,7 +182,7 @@ function difference(one, other, within) {
       : here?.observed.join() !== there?.observed.join();
     if (differ) {
       const inWords = (answers) => answers?.observed.map(textOf).join("; ") ?? "not checked";
-      return { what: textOf(what), one: inWords(here), other: inWords(there) };
+      return { what, one: inWords(here), other: inWords(there) };
     }
   }
   return null;

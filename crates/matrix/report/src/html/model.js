@@ -2,8 +2,20 @@
 // may be tens of thousands of them.
 
 const packed = await unpacked();
-// From a list for each field to one for each cell.
-packed.cells = (packed.cells[0] ?? []).map((_, index) => packed.cells.map((field) => field[index]));
+/** Returns a function that adds a step to those before it. */
+const adder = () => {
+  let sum = 0;
+  return (step) => (sum += step);
+};
+/** From a list for each field to one for each value. The numbers of the field `rising` are steps. */
+const byValue = (fields, rising) => {
+  fields[rising] = (fields[rising] ?? []).map(adder());
+  return fields[rising].map((_, index) => fields.map((field) => field[index]));
+};
+packed.cells = byValue(packed.cells, 0);
+packed.checks = byValue(packed.checks, 1);
+const added = adder();
+packed.lists = packed.lists.map((list) => list.map(added));
 const textOf = (index) => packed.strings[index];
 const STATUSES = packed.statuses.map(([letter, name, style, label]) => ({ letter, name, style, label }));
 
@@ -77,12 +89,18 @@ const groups = [];
 const statusOf = (cell) => STATUSES[cell[STATUS]];
 const idOf = (cell) => `${rows[cell[ROW]].key}@${columns[cell[COLUMN]].backend}`;
 
+/** Returns what a check compares: its poller, if it has one, and the state. */
+function whatOf(index) {
+  const [poller, what] = packed.checks[index];
+  return poller === 0 ? textOf(what) : `${textOf(poller)} ${textOf(what)}`;
+}
+
 /** Unpacks one check of a cell. */
 function unpackCheck(index) {
-  const [what, expected, observed, source, holds, since = 0, until = 0, url = 0, evidence = 0] = packed.checks[index];
+  const [, , expected, observed, source, holds, since, until, url, evidence] = packed.checks[index];
   return {
-    what: textOf(what),
-    expected: expected.map(textOf),
+    what: whatOf(index),
+    expected: (expected ?? [observed]).map(textOf),
     observed: textOf(observed),
     source: textOf(source),
     holds: holds === 1,
