@@ -116,7 +116,8 @@ fn by_field<T: Serialize, S: serde::Serializer>(
     let mut fields: Vec<Vec<serde_json::Value>> = Vec::new();
     let mut last = 0;
     for value in values {
-        let serde_json::Value::Array(mut parts) = serde_json::to_value(value).map_err(S::Error::custom)? else {
+        let serde_json::Value::Array(mut parts) = serde_json::to_value(value).map_err(S::Error::custom)?
+        else {
             return Err(S::Error::custom("a value is a list"));
         };
         let index = parts[rising].as_i64().ok_or_else(|| S::Error::custom("an index is an integer"))?;

@@ -28,7 +28,7 @@ fn split(page: &str) -> (String, Value) {
     for (values, rising) in [("cells", 0), ("checks", 1)] {
         let fields = data[values].as_array_mut().unwrap();
         let mut sum = 0;
-        for field in fields.get_mut(rising) {
+        if let Some(field) = fields.get_mut(rising) {
             field.as_array_mut().unwrap().iter_mut().for_each(|step| added(step, &mut sum));
         }
         let count = fields.first().map_or(0, |field| field.as_array().unwrap().len());
