@@ -69,8 +69,8 @@ struct About {
     links: Vec<(Text, Text)>,
 }
 
-/// Who answers (`epoll@level`, or none), what is compared, expected (none if it is what was observed), observed,
-/// source, whether it holds; since, until, URL, evidence.
+/// Who answers (`epoll@level`, or none), what is compared, expected (none if it is what was observed),
+/// observed, source, whether it holds; since, until, URL, evidence.
 #[derive(Clone, PartialEq, Eq, Hash, Serialize)]
 struct PackedCheck(Text, Text, Option<Vec<Text>>, Text, Text, u8, Text, Text, Text, Text);
 
