@@ -727,7 +727,8 @@ impl Runtime {
     pub fn drain(self, timeout: Duration) -> Result<u64, WorkerError> {
         self.core.begin_drain();
         if !self.is_own_thread() {
-            self.core.wait_until(Some(timeout), |core| core.left() == 0 || core.is_stopping());
+            let is_over = |core: &FdCore| core.left() == 0 || core.is_stopping();
+            unless!(DrainDoesNotWait => self.core.wait_until(Some(timeout), is_over));
         }
         let left = self.core.left();
         self.stop().map(|()| left)

@@ -391,6 +391,8 @@ faults! {
         DelayOverflows = "delay-overflows", "std's Instant";
         /// A runtime that is stopped on one of its own threads waits for that thread.
         RuntimeJoinsItself = "runtime-joins-itself", "this core";
+        /// A drain stops the threads while they still have connections.
+        DrainDoesNotWait = "drain-does-not-wait", "HAProxy before c128887b8; bug 88";
         /// A handle is accepted by any table.
         HandleFitsAnyTable = "handle-fits-any-table", "this core";
 

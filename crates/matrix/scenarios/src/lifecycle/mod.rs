@@ -6,6 +6,7 @@ mod held_at_fork;
 crate::scenario::family! {
     bare_fork,
     calls_beside_stop,
+    drain_serves_what_it_has,
     fork_drops_runtime,
     fork_goes_on,
     impossible_builds,

@@ -60,11 +60,15 @@ impl Closing {
 
 /// As [`call`], for a listener that is about to be closed.
 pub(super) fn call_until(address: &Address, closing: &Closing) -> Result<Answer> {
-    let mut client = match address.connect() {
-        Ok(client) => client,
-        Err(error) if is_refusal(&error) => return Ok(Answer::Refused),
-        Err(error) => return Err(Failure::broken(format!("connect: {error}"))),
-    };
+    match address.connect() {
+        Ok(client) => greeting_until(client, closing),
+        Err(error) if is_refusal(&error) => Ok(Answer::Refused),
+        Err(error) => Err(Failure::broken(format!("connect: {error}"))),
+    }
+}
+
+/// As [`greeting`], for a client of a listener that is about to be closed.
+pub(super) fn greeting_until(mut client: FarEnd, closing: &Closing) -> Result<Answer> {
     let _ = client.set_read_timeout(Duration::from_millis(20));
     let end = Instant::now() + patience();
     let (mut number, mut received, mut probed) = ([0; 8], 0, false);
@@ -95,7 +99,8 @@ pub(super) fn call_until(address: &Address, closing: &Closing) -> Result<Answer>
     Ok(Answer::Greeted(u64::from_be_bytes(number)))
 }
 
-fn is_refusal(error: &io::Error) -> bool {
+/// Whether connect(2), or the first call on a connection, says that nobody accepts.
+pub(super) fn is_refusal(error: &io::Error) -> bool {
     use ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionRefused, ConnectionReset, InvalidInput};
     // EINVAL: macOS and FreeBSD, when the listener closes while the client connects.
     matches!(
