@@ -87,7 +87,10 @@ fn a_bad_adapter_is_found_and_proposed_as_a_row() {
         "own and peer are connected, add own?, peer sends 1?, remove own?, wait\n",
     ];
     found.expect(1, &scripts);
-    found.expect(1, &["shown 2 of 2 times", "  ID:\n    'pipe:differs':", ", 3 unexplained"]);
+    found.expect(
+        1,
+        &["^ here they differ", "shown 2 of 2 times", "  ID:\n    'pipe:differs':", ", 3 unexplained"],
+    );
     // The behaviours that it proposes can be run, on the bad adapter as well.
     let proposed =
         explore(&folder, &[&arguments[..], &["--propose=behaviours.yml", "--confirm", "2/2"]].concat());

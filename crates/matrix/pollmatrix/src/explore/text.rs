@@ -10,6 +10,7 @@ use matrix::command::quoted;
 use metadata::{Interface, Seed, one_line};
 use serde_json::{Value, json};
 
+use crate::site::sequence::sequence;
 use crate::triage::{WIDTH, hanging, wrapped};
 
 /// What the output names beside the outcome.
@@ -272,6 +273,7 @@ fn body(head: &Head<'_>, names: &[String; 2], cluster: &Cluster) -> String {
     for (name, answer) in names.iter().zip([&cluster.difference.left, &cluster.difference.right]) {
         out += &hanging("   ", "     ", &format!("{name:width$}  {}", one_line(answer)));
     }
+    out += &diagram(cluster);
     let settings: Vec<_> = cluster.settings.keys().map(String::as_str).collect();
     let clause = cluster.line.clauses().get(cluster.difference.clause);
     if let Some(clause) = clause.filter(|_| cluster.difference.clause + 1 < cluster.line.clauses().len()) {
@@ -290,6 +292,16 @@ fn body(head: &Head<'_>, names: &[String; 2], cluster: &Cluster) -> String {
         out += &hanging("   ", "     ", &format!("in the catalogue, perhaps: no time was left to ask {ids}"));
     }
     out
+}
+
+/// Returns the script as a sequence diagram, which marks where the answers differ.
+fn diagram(cluster: &Cluster) -> String {
+    const INDENT: &str = "     ";
+    let mut drawn = sequence(&cluster.line.script, |_| None);
+    if let Some(step) = drawn.steps.get_mut(cluster.difference.clause) {
+        step.answer = Some("^ here they differ".to_owned());
+    }
+    drawn.text(WIDTH - INDENT.len()).lines().map(|line| format!("{INDENT}{line}\n")).collect()
 }
 
 /// Returns the outcome as JSON.

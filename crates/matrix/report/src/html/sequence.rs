@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use metadata::one_line;
+
 use crate::text::escaped;
 
 /// The steps of a script, ready to draw.
@@ -48,6 +50,13 @@ pub struct Step {
     pub kind: StepKind,
     /// The recorded answer to a question, with the system that gave it: `Linux: hang-up`.
     pub answer: Option<String>,
+}
+
+impl Step {
+    /// What stands before the text of a question to the poller, in characters.
+    fn bell(&self) -> &'static str {
+        if self.kind == StepKind::Bell { "(?) " } else { "" }
+    }
 }
 
 /// What a clause does.
@@ -178,6 +187,62 @@ impl Sequence {
         }
     }
 
+    /// Draws it in characters, at most `width` of them in a row if the lifelines leave any choice. A label that
+    /// does not fit between its lifelines is above its arrow.
+    pub fn text(&self, width: usize) -> String {
+        let count = self.lanes.len().max(1);
+        let widest = |lane: &Lane| lane.name.chars().count();
+        let names = self.lanes.iter().map(widest).max().unwrap_or_default();
+        let labels = self.steps.iter().filter(|step| step.from != step.to).map(|step| {
+            // ` label `, an arrow, and a lifeline.
+            let length = step.bell().len() + step.text.chars().count() + 6;
+            length.div_ceil(step.from.abs_diff(step.to))
+        });
+        // Room for the text beside the last lifeline.
+        let fits = width.saturating_sub(width / 4) / count;
+        let spacing = labels.max().unwrap_or_default().min(fits).max(names + 2).max(6);
+        let x = |lane: usize| names.div_ceil(2) + lane * spacing;
+        let lives = || {
+            let mut row = vec![' '; x(count - 1) + 1];
+            (0..self.lanes.len()).for_each(|lane| row[x(lane)] = '|');
+            row
+        };
+        let mut rows = vec![vec![' '; x(count - 1) + 1]];
+        for (index, lane) in self.lanes.iter().enumerate() {
+            put(&mut rows[0], x(index) - lane.name.chars().count() / 2, &one_line(&lane.name));
+        }
+        for step in &self.steps {
+            let (text, mut row) = (one_line(&step.text), lives());
+            let bell = step.bell();
+            let (left, right) = (x(step.from.min(step.to)), x(step.from.max(step.to)));
+            if step.from == step.to {
+                put(&mut row, left + 2, &format!("{bell}{text}"));
+            } else {
+                // Beside the arrow's tip.
+                let room = right - left - 2;
+                let text = format!(" {bell}{text} ");
+                let line = if text.chars().count() + 2 <= room {
+                    format!("{text:-^room$}")
+                } else {
+                    let mut above = lives();
+                    put(&mut above, left + 1, &text);
+                    rows.push(above);
+                    "-".repeat(room)
+                };
+                let line = if step.to > step.from { line + ">" } else { format!("<{line}") };
+                put(&mut row, left + 1, &line);
+            }
+            rows.push(row);
+            if let Some(answer) = &step.answer {
+                let mut row = lives();
+                put(&mut row, right + 2, &one_line(answer));
+                rows.push(row);
+            }
+        }
+        let line = |row: Vec<char>| row.into_iter().collect::<String>().trim_end().to_owned() + "\n";
+        rows.into_iter().map(line).collect()
+    }
+
     /// The same in words.
     fn label(&self) -> String {
         let name = |lane: usize| self.lanes.get(lane).map_or("", |lane| lane.name.as_str());
@@ -189,6 +254,13 @@ impl Sequence {
         let steps: Vec<_> = self.steps.iter().map(step).collect();
         format!("Sequence diagram. {}", steps.join("; "))
     }
+}
+
+/// Writes a text over a row, from a column on.
+fn put(row: &mut Vec<char>, column: usize, text: &str) {
+    let end = column + text.chars().count();
+    row.resize(row.len().max(end), ' ');
+    row[column..end].iter_mut().zip(text.chars()).for_each(|(to, c)| *to = c);
 }
 
 #[cfg(test)]
@@ -234,6 +306,24 @@ pub(super) mod tests {
         assert!(places[3..].is_sorted(), "{places:?}");
         assert_eq!(svg.matches("class=\"ring\"").count(), 1);
         assert!(svg.contains("aria-label=\"Sequence diagram. peer → own: peer; own: reads?; poller → own: look (Linux: hang-up)\""), "{svg}");
+    }
+
+    #[test]
+    fn in_characters_each_step_is_an_arrow_too() {
+        let text = sequence("peer").text(76);
+        let lines = [
+            "  own      peer     poller",
+            "   |<- peer -|         |",
+            "   | reads?  |         |",
+            "   |<---- (?) look ----|",
+            "   |         |         | Linux: hang-up",
+        ];
+        assert_eq!(text, lines.map(|line| format!("{line}\n")).concat(), "\n{text}");
+        // A label that does not fit is above its arrow, and no line break leaves its row.
+        let mut long = sequence("peer");
+        long.steps[0].text = "closes,\nand much more than fits into a row".into();
+        let text = long.text(40);
+        assert!(text.lines().count() == 6 && text.lines().all(|line| line.starts_with(' ')), "\n{text}");
     }
 
     #[test]
