@@ -11,9 +11,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use nix::sys::socket::{
-    AddressFamily, Backlog, SockFlag, SockType, SockaddrIn, bind, listen, setsockopt, socket, sockopt,
-};
+use nix::sys::socket::{AddressFamily, Backlog, SockFlag, SockType, SockaddrIn, bind, listen, socket};
 
 use super::acceptor::Acceptor;
 use super::calls::{Answer, Closing, call, check_greeted, greeting, greeting_until};
@@ -116,15 +114,29 @@ fn sockets(harness: &Harness) -> Result<(Vec<Socket>, Address)> {
 /// Creates a listening socket whose address others may share.
 fn bound(address: SocketAddrV4) -> Result<OwnedFd> {
     let fd = socket(AddressFamily::Inet, SockType::Stream, SockFlag::empty(), None)?;
-    // FreeBSD spreads connections with this option only.
-    #[cfg(target_os = "freebsd")]
-    setsockopt(&fd, sockopt::ReusePortLb, &true)?;
-    #[cfg(not(target_os = "freebsd"))]
-    setsockopt(&fd, sockopt::ReusePort, &true)?;
+    share_port(&fd)?;
     bind(fd.as_raw_fd(), &SockaddrIn::from(address))?;
     listen(&fd, Backlog::new(128)?)?;
     set_nonblocking(&fd)?;
     Ok(fd)
+}
+
+/// Lets other sockets have the same address. With SO_REUSEPORT, one of them gets all connections.
+#[cfg(target_os = "freebsd")]
+fn share_port(fd: &OwnedFd) -> Result {
+    Ok(nix::sys::socket::setsockopt(fd, nix::sys::socket::sockopt::ReusePortLb, &true)?)
+}
+
+/// Lets other sockets have the same address.
+#[cfg(not(any(target_os = "freebsd", target_os = "illumos", target_os = "solaris")))]
+fn share_port(fd: &OwnedFd) -> Result {
+    Ok(nix::sys::socket::setsockopt(fd, nix::sys::socket::sockopt::ReusePort, &true)?)
+}
+
+/// No two listeners have one address here.
+#[cfg(any(target_os = "illumos", target_os = "solaris"))]
+fn share_port(_: &OwnedFd) -> Result {
+    Err(Failure::Unsupported("this system has no SO_REUSEPORT".into()))
 }
 
 /// Lets clients connect until `holds`. The kernel decides which socket gets each.
