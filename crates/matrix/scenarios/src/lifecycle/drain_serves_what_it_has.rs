@@ -21,7 +21,7 @@ pub(crate) const SCENARIO: Scenario = Scenario {
     clauses: &["S4", "L1", "L2", "L8", "bug 88"],
     axes: Axes {
         transports: &[Transport::Tcp, Transport::Unix],
-        threads: &[1, 2, 4],
+        threads: &[1, 2],
         groups: &[1, 2],
         ..Axes::PLAIN
     },

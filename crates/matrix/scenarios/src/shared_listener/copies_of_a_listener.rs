@@ -43,7 +43,12 @@ fn run(test: &mut TestContext) -> Result {
 }
 
 /// Pauses and deletes one of two registrations as `caller`.
-fn one_goes(test: &mut TestContext, harness: Harness, original_goes: bool, caller: Caller) -> Result<Harness> {
+fn one_goes(
+    test: &mut TestContext,
+    harness: Harness,
+    original_goes: bool,
+    caller: Caller,
+) -> Result<Harness> {
     let acceptor = Acceptor::new();
     let group = harness.thread(0).group();
     let mut fixture =
@@ -92,7 +97,9 @@ fn one_goes(test: &mut TestContext, harness: Harness, original_goes: bool, calle
 
     fixture.harness.call_on(caller.thread(), left.handle, |fd| fd.delete())??;
     let label = format!("{}, and then the other one: clients are refused", when("deleted"));
-    fixture.harness.wait_until(&label, || call(&fixture.address).is_ok_and(|answer| answer == Answer::Refused))?;
+    fixture
+        .harness
+        .wait_until(&label, || call(&fixture.address).is_ok_and(|answer| answer == Answer::Refused))?;
     fixture.harness.fence_all()?;
     Ok(fixture.harness)
 }

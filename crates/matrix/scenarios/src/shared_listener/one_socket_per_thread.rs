@@ -70,7 +70,12 @@ fn run(test: &mut TestContext) -> Result {
     for socket in sockets.iter().chain([&busy]) {
         let threads = socket.acceptor.tallies();
         let strangers = threads.keys().filter(|thread| **thread != socket.thread).count();
-        test.check_eq(format!("other threads that had thread {}'s clients", socket.thread), 0, strangers, "S3, L5");
+        test.check_eq(
+            format!("other threads that had thread {}'s clients", socket.thread),
+            0,
+            strangers,
+            "S3, L5",
+        );
     }
 
     // Clients wait for a socket that is stopped, and then closed.
