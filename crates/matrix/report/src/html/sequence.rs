@@ -187,8 +187,8 @@ impl Sequence {
         }
     }
 
-    /// Draws it in characters, at most `width` of them in a row if the lifelines leave any choice. A label that
-    /// does not fit between its lifelines is above its arrow.
+    /// Draws it in characters, at most `width` of them in a row if the lifelines leave any choice. A label
+    /// that does not fit between its lifelines is above its arrow.
     pub fn text(&self, width: usize) -> String {
         let count = self.lanes.len().max(1);
         let widest = |lane: &Lane| lane.name.chars().count();
