@@ -68,7 +68,7 @@ pub(super) fn call_until(address: &Address, closing: &Closing) -> Result<Answer>
 }
 
 /// As [`greeting`], for a client of a listener that is about to be closed.
-pub(super) fn greeting_until(mut client: FarEnd, closing: &Closing) -> Result<Answer> {
+fn greeting_until(mut client: FarEnd, closing: &Closing) -> Result<Answer> {
     let _ = client.set_read_timeout(Duration::from_millis(20));
     let end = Instant::now() + patience();
     let (mut number, mut received, mut probed) = ([0; 8], 0, false);
@@ -97,6 +97,11 @@ pub(super) fn greeting_until(mut client: FarEnd, closing: &Closing) -> Result<An
         }
     }
     Ok(Answer::Greeted(u64::from_be_bytes(number)))
+}
+
+/// As [`greeting`], for a client of a listener that is closed.
+pub(super) fn end_of(client: FarEnd) -> Result<Answer> {
+    greeting_until(client, &Closing { closed: true.into(), ..Closing::default() })
 }
 
 /// Whether connect(2), or the first call on a connection, says that nobody accepts.

@@ -71,21 +71,21 @@ fn one_goes(
     }
 
     // Each poller reports both for a client, and removes both (L6). One is started again, and accepts it.
-    call_of(&fixture, caller, &gone, Action::Stop)?;
-    call_of(&fixture, caller, &left, Action::Stop)?;
+    fixture.call_of(gone.handle, caller, Action::Stop)?;
+    fixture.call_of(left.handle, caller, Action::Stop)?;
     fixture.harness.fence_all()?;
     let client = fixture.connect_to_stopped()?;
     let is_removed =
         |one: &Copy| fixture.harness.core().entry(one.handle).is_ok_and(|entry| entry.polled_recv.is_empty());
     let label = "both are paused, and every poller removes them";
     fixture.harness.wait_until(label, || is_removed(&gone) && is_removed(&left))?;
-    call_of(&fixture, caller, &left, Action::Start)?;
+    fixture.call_of(left.handle, caller, Action::Start)?;
     check_greeted(test, format!("{}: the client", when("paused")), greeting(client)?, "L1");
     let runs = gone.acceptor.runs();
     serves(test, &mut fixture, &left, &when("paused"))?;
     test.check_eq(format!("{}: its handler's runs", when("paused")), runs, gone.acceptor.runs(), "S18");
 
-    call_of(&fixture, caller, &gone, Action::Start)?;
+    fixture.call_of(gone.handle, caller, Action::Start)?;
     fixture.harness.wait_until_polled(gone.handle, fixture.mask())?;
     let closed = fixture.harness.closed();
     fixture.harness.call_on(caller.thread(), gone.handle, |fd| fd.delete())??;
@@ -102,14 +102,6 @@ fn one_goes(
         .wait_until(&label, || call(&fixture.address).is_ok_and(|answer| answer == Answer::Refused))?;
     fixture.harness.fence_all()?;
     Ok(fixture.harness)
-}
-
-fn call_of(fixture: &ListenerFixture, caller: Caller, copy: &Copy, action: Action) -> Result {
-    let answer = fixture.harness.call_on(caller.thread(), copy.handle, move |fd| match action {
-        Action::Start => fd.want_recv(),
-        Action::Stop => fd.stop_recv(),
-    })?;
-    answer.map_err(|stale| Failure::Wrong(format!("{action:?} of {} by {caller:?}: {stale}", copy.name)))
 }
 
 /// Lets clients connect, which the registration `left` must accept, and checks that the threads are quiet

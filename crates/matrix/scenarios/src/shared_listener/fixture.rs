@@ -94,7 +94,12 @@ impl ListenerFixture {
 
     /// Starts or stops the listener as `caller`.
     pub(super) fn call(&self, caller: Caller, action: Action) -> Result {
-        let answer = self.harness.call_on(caller.thread(), self.handle, move |fd| match action {
+        self.call_of(self.handle, caller, action)
+    }
+
+    /// As [`ListenerFixture::call`], on another registration.
+    pub(super) fn call_of(&self, handle: FdHandle, caller: Caller, action: Action) -> Result {
+        let answer = self.harness.call_on(caller.thread(), handle, move |fd| match action {
             Action::Start => fd.want_recv(),
             Action::Stop => fd.stop_recv(),
         })?;

@@ -8,13 +8,12 @@
 
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener};
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use nix::sys::socket::{AddressFamily, Backlog, SockFlag, SockType, SockaddrIn, bind, listen, socket};
 
 use super::acceptor::Acceptor;
-use super::calls::{Answer, Closing, call, check_greeted, greeting, greeting_until};
+use super::calls::{Answer, call, check_greeted, end_of, greeting};
 use crate::patience::wait_until;
 use crate::prelude::*;
 use crate::transport::{Address, set_nonblocking};
@@ -85,10 +84,7 @@ fn run(test: &mut TestContext) -> Result {
     let number = busy.handle.number();
     let clients = connect_until(&address, || descriptors::readable(number))?;
     harness.registration(busy.handle).delete()?;
-    let closing = Closing::default();
-    closing.closed.store(true, Ordering::SeqCst);
-    let answers: Vec<_> =
-        clients.into_iter().map(|client| greeting_until(client, &closing)).collect::<Result<_>>()?;
+    let answers = clients.into_iter().map(end_of).collect::<Result<Vec<_>>>()?;
     let dropped = answers.iter().filter(|answer| !matches!(answer, Answer::Greeted(_))).count();
     test.record_counter("clients dropped with their socket", dropped as u64);
     test.check_eq("handler runs of the stopped socket", runs, busy.acceptor.runs(), "S18");

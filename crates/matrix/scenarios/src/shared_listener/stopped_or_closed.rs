@@ -5,10 +5,8 @@
 //! who wait and refuses all others, and needs no event for it: a thread that sleeps in poll(2) or select(2)
 //! holds the socket open in the kernel until it is woken.
 
-use std::sync::atomic::Ordering;
-
 use super::acceptor::Acceptor;
-use super::calls::{Answer, Closing, check_greeted, greeting, greeting_until, is_refusal};
+use super::calls::{Answer, check_greeted, end_of, greeting, is_refusal};
 use super::fixture::{Action, Caller, ListenerFixture};
 use crate::prelude::*;
 
@@ -80,7 +78,7 @@ fn one_listener(
     let label = format!("{when}: clients are refused");
     fixture.harness.wait_until(&label, || is_refused(&fixture))?;
     for client in clients {
-        let answer = waiting_at_the_end(client)?;
+        let answer = end_of(client)?;
         let is_turned_away = matches!(answer, Answer::Dropped | Answer::Forgotten);
         test.check(
             format!("{when}: a client that waited"),
@@ -98,11 +96,4 @@ fn one_listener(
 /// it.
 fn is_refused(fixture: &ListenerFixture) -> bool {
     fixture.address.connect().is_err_and(|error| is_refusal(&error))
-}
-
-/// Returns what a client reads that waited in the queue of a listener that is closed now.
-fn waiting_at_the_end(client: FarEnd) -> Result<Answer> {
-    let closing = Closing::default();
-    closing.closed.store(true, Ordering::SeqCst);
-    greeting_until(client, &closing)
 }
