@@ -53,9 +53,8 @@ const MOST_WRITES: usize = 1 << 20;
 /// How many bytes the reader's side of a terminal holds on Linux: `N_TTY_BUF_SIZE` but one.
 const TERMINAL_READER: usize = 4095;
 
-/// How often to look whether a terminal's reader has what it can hold. A system whose readers hold less pays
-/// all the looks.
-const TERMINAL_LOOKS: usize = 100;
+/// How long a terminal's reader may take. A system whose readers hold less pays all of it.
+const TERMINAL_PATIENCE: Duration = Duration::from_millis(100);
 
 /// The result of a call.
 pub(super) struct CallResult {
@@ -763,12 +762,9 @@ impl Interpreter {
     /// thread of Linux passes data on to it after the write has returned, which makes room again.
     fn wait_for_reader(&self, name: &str) {
         let partner = self.partner(name).filter(|_| self.setting.transport == Transport::Pty);
-        let Some(partner) = partner else { return };
-        for _ in 0..TERMINAL_LOOKS {
-            if settle::unread(partner) >= TERMINAL_READER {
-                return;
-            }
-            std::thread::sleep(Duration::from_millis(1));
+        if let Some(partner) = partner {
+            // A reader that holds less has it all.
+            let _ = settle::wait_for_bytes(partner, TERMINAL_READER, TERMINAL_PATIENCE);
         }
     }
 
