@@ -27,6 +27,7 @@ mod merge;
 mod probe;
 mod run;
 mod run_cell;
+mod sequence;
 mod show;
 mod shown;
 mod site;

@@ -1,7 +1,6 @@
 //! `pollmatrix site`: static pages from recorded answers and the results of runs.
 
 mod catalogue;
-pub(crate) mod sequence;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

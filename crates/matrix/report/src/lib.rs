@@ -17,6 +17,7 @@ pub mod markdown;
 mod merge;
 #[cfg(test)]
 mod samples;
+pub mod sequence;
 pub mod table;
 pub mod terminal;
 mod text;

@@ -10,7 +10,7 @@ use matrix::command::quoted;
 use metadata::{Interface, Seed, one_line};
 use serde_json::{Value, json};
 
-use crate::site::sequence::sequence;
+use crate::sequence::sequence;
 use crate::triage::{WIDTH, hanging, wrapped};
 
 /// What the output names beside the outcome.

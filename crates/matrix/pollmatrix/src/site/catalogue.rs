@@ -14,13 +14,13 @@ use report::html::catalogue::{
     Answer, AnswerRow, Assumption, Behaviour, Catalogue, Column, Divergence, Family, ScenarioEntry, Source,
     State, Topic, Unasked,
 };
-use report::html::sequence::Sequence;
+use report::sequence::Sequence;
 
-use super::sequence::sequence;
 use crate::below::closest;
 use crate::error::Error;
 use crate::expectations::{Question, questions, range};
 use crate::kernel_answers::KernelAnswers;
+use crate::sequence::sequence;
 
 /// Returns the catalogue of the expectations in the folder `dir`, or of the built-in ones. Each kernel in
 /// `results` has a column.

@@ -3,7 +3,7 @@
 use metadata::{Evidence, Link};
 use serde::{Serialize, Serializer};
 
-use super::sequence::Sequence;
+use crate::sequence::Sequence;
 
 /// The behaviours, and what is known not to hold.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
@@ -228,7 +228,7 @@ pub(super) mod tests {
                 question: text("What?"),
                 command: text("pollmatrix probe 'own is fresh'"),
                 settings: text("tcp; level"),
-                sequence: crate::html::sequence::tests::sequence(&text("peer")),
+                sequence: crate::sequence::tests::sequence(&text("peer")),
                 bugs: vec![Link { text: text("mio#1"), url: "https://example.org/1".into() }],
             }],
             unasked: vec![Unasked {

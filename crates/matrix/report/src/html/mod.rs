@@ -7,7 +7,6 @@
 
 pub mod catalogue;
 mod data;
-pub mod sequence;
 mod shell;
 pub mod site;
 

@@ -79,7 +79,7 @@ const WIDEST: usize = 260;
 
 impl Sequence {
     /// Draws it as SVG. The text is a part of the picture, and its label says the same as a list.
-    pub(super) fn svg(&self) -> String {
+    pub(crate) fn svg(&self) -> String {
         let spacing = self.spacing();
         let x = |lane: usize| NARROWEST / 2 + 8 + lane * spacing;
         let right = |step: &Step| {
@@ -264,10 +264,10 @@ fn put(row: &mut Vec<char>, column: usize, text: &str) {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    pub(in crate::html) fn sequence(text: &str) -> Sequence {
+    pub(crate) fn sequence(text: &str) -> Sequence {
         let lane = |name: &str, kind| Lane { name: name.to_owned(), kind };
         let step = |from, to, text: &str, kind, answer: Option<&str>| Step {
             from,

@@ -1,7 +1,7 @@
 //! A script as a sequence diagram, from the parser.
 
 use raw::verbs::{Action, Call, Change, Clause, FIRST, Script, Storm, Work};
-use report::html::sequence::{Lane, LaneKind, Sequence, Step, StepKind};
+use report::sequence::{Lane, LaneKind, Sequence, Step, StepKind};
 
 /// Returns the diagram of a script. `answer` returns the recorded answer to the question of a state.
 pub fn sequence(script: &Script, answer: impl Fn(Option<&str>) -> Option<String>) -> Sequence {
