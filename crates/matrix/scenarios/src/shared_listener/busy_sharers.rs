@@ -29,8 +29,7 @@ fn run(test: &mut TestContext) -> Result {
     let gates = harness.threads().into_iter().map(|thread| (thread, Gate::new())).collect();
     let server = Arc::new(Server { acceptor: Acceptor::new(), gates });
     let guards: Vec<_> = server.gates.values().map(Gate::guard).collect();
-    let first = harness.thread(0).group();
-    let mut fixture = ListenerFixture::with(test, harness, server.clone(), |thread| thread.group() == first)?;
+    let mut fixture = ListenerFixture::of_first_group(test, harness, server.clone())?;
     held_in_handlers(test, &fixture, &server, &sleepers, guards)?;
     for idle in fixture.sharers.clone() {
         stop(&mut fixture, &sleepers)?;

@@ -51,8 +51,7 @@ fn one_goes(
 ) -> Result<Harness> {
     let acceptor = Acceptor::new();
     let group = harness.thread(0).group();
-    let mut fixture =
-        ListenerFixture::with(test, harness, acceptor.clone(), |thread| thread.group() == group)?;
+    let mut fixture = ListenerFixture::of_first_group(test, harness, acceptor.clone())?;
     let original = Copy { name: "the original", handle: fixture.handle, acceptor };
     let copy = fixture.harness.registration(fixture.handle).duplicate()?.into_inner();
     let acceptor = Acceptor::new();

@@ -77,9 +77,7 @@ fn delete_under_lock(test: &mut TestContext, harness: Harness, deleter: Caller) 
         acceptor: Arc::clone(&acceptor),
     };
     let the_lock = Arc::clone(&handler.lock);
-    let group = harness.thread(0).group();
-    let mut fixture =
-        ListenerFixture::with(test, harness, Arc::new(handler), |thread| thread.group() == group)?;
+    let mut fixture = ListenerFixture::of_first_group(test, harness, Arc::new(handler))?;
     fixture.call(Caller::Outside, Action::Start)?;
     // Other pollers than the deleter's have the listener, too.
     fixture.check_converged(test, &label)?;

@@ -54,9 +54,7 @@ fn delete_listener(
     calls: u64,
 ) -> Result<Harness> {
     let acceptor = Acceptor::new();
-    let group = harness.thread(0).group();
-    let mut fixture =
-        ListenerFixture::with(test, harness, acceptor.clone(), |thread| thread.group() == group)?;
+    let mut fixture = ListenerFixture::of_first_group(test, harness, acceptor.clone())?;
     let closed = fixture.harness.closed();
     fixture.call(Caller::Outside, Action::Start)?;
     fixture.check_converged(test, "before the calls")?;

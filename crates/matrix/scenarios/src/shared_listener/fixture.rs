@@ -59,6 +59,16 @@ impl ListenerFixture {
         Self::with(test, harness, handler, |thread| thread.group() == first && thread.index() < count)
     }
 
+    /// Creates a listener that all threads of the first group share. The interest is not enabled yet.
+    pub(super) fn of_first_group(
+        test: &TestContext,
+        harness: Harness,
+        handler: Arc<dyn Handler>,
+    ) -> Result<Self> {
+        let group = harness.thread(0).group();
+        Self::with(test, harness, handler, |thread| thread.group() == group)
+    }
+
     /// Creates a listener for the threads, all of one group, that `shares` accepts. The interest is not
     /// enabled yet.
     pub(super) fn with(

@@ -43,9 +43,7 @@ fn one_listener(
 ) -> Result<Harness> {
     let sleepers = Sleepers::watch();
     let acceptor = Acceptor::new();
-    let group = harness.thread(0).group();
-    let mut fixture =
-        ListenerFixture::with(test, harness, acceptor.clone(), |thread| thread.group() == group)?;
+    let mut fixture = ListenerFixture::of_first_group(test, harness, acceptor.clone())?;
     let when = format!("stopped by {caller:?}");
     fixture.call(caller, Action::Start)?;
     fixture.check_converged(test, "at first")?;
