@@ -84,10 +84,7 @@ pub fn run(common: &Common, command: &ExpectationsCommand) -> Result<ExitCode, E
 }
 
 /// Calls `then` with the expectations of the folder, or with the built-in ones.
-fn read(
-    dir: Option<&Path>,
-    then: impl FnOnce(&Expectations) -> Result<String, Error>,
-) -> Result<String, Error> {
+fn read<T>(dir: Option<&Path>, then: impl FnOnce(&Expectations) -> Result<T, Error>) -> Result<T, Error> {
     match dir {
         Some(dir) => then(&Expectations::load(dir)?),
         None => then(Expectations::built_in()?),

@@ -72,19 +72,13 @@ pub fn known(folder: Option<&Path>, name: &str) -> Result<Known, Error> {
     if name.contains('/') || name.ends_with(".json") || Path::new(name).is_file() {
         return read(Path::new(name));
     }
-    let loaded;
-    let answers = match folder {
-        Some(folder) => {
-            loaded = Expectations::load(folder)?;
-            &loaded
-        }
-        None => Expectations::built_in()?,
-    };
-    let kernel = find(answers, name)?;
-    let oracle = Oracle::of(answers, &kernel, provenance::VERSION);
-    // The same way as for a file: hypotheses are left out.
-    let answers = oracle.expectations().map_err(|error| unfit(Path::new(name), error.to_string()))?;
-    Ok(Known { kernel, answers })
+    super::read(folder, |answers| {
+        let kernel = find(answers, name)?;
+        let oracle = Oracle::of(answers, &kernel, provenance::VERSION);
+        // The same way as for a file: hypotheses are left out.
+        let answers = oracle.expectations().map_err(|error| unfit(Path::new(name), error.to_string()))?;
+        Ok(Known { kernel, answers })
+    })
 }
 
 fn read(path: &Path) -> Result<Known, Error> {
