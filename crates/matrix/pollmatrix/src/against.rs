@@ -8,7 +8,7 @@ use std::path::Path;
 use matrix::backends;
 use metadata::{Asked, CellResult, Column, Difference, Results, Run, Status, one_line};
 use raw::expectations::{Compared, Expectation, Kernel, NO_ANSWER, TOPICS, Version};
-use report::{first_line, markdown};
+use report::{counted, first_line, markdown};
 use serde::Serialize;
 
 use crate::error::Error;
@@ -238,7 +238,11 @@ impl Against {
     pub fn text(&self) -> String {
         let mut out: String = self.head().iter().map(|line| wrapped(&one_line(line))).collect();
         for topic in &self.topics {
-            let _ = write!(out, "\n{}", wrapped(&format!("{}: {}", topic.title, answers(topic.answers))));
+            let _ = write!(
+                out,
+                "\n{}",
+                wrapped(&format!("{}: {}", topic.title, counted(topic.answers, "answer")))
+            );
             for of in &topic.behaviours {
                 out += &hanging("  ", "    ", &one_line(&format!("{} {}", of.behaviour, of.title)));
                 for one in &of.differences {
@@ -264,7 +268,11 @@ impl Against {
             lines.push(format!("{heading}{}\n", markdown::text(&one_line(line))));
         }
         for topic in &self.topics {
-            lines.push(format!("**{}: {}**\n", markdown::text(topic.title), answers(topic.answers)));
+            lines.push(format!(
+                "**{}: {}**\n",
+                markdown::text(topic.title),
+                counted(topic.answers, "answer")
+            ));
             for one in topic.behaviours.iter().flat_map(|of| of.differences.iter().map(move |one| (of, one)))
             {
                 let text = format!("{}: {}", one.0.behaviour, one.1.counted());
@@ -284,7 +292,7 @@ impl Against {
 impl Sentence {
     fn counted(&self) -> String {
         if self.answers > 1 {
-            format!("{} ({})", self.sentence, answers(self.answers))
+            format!("{} ({})", self.sentence, counted(self.answers, "answer"))
         } else {
             self.sentence.clone()
         }
@@ -293,13 +301,8 @@ impl Sentence {
 
 impl Unanswered {
     fn counted(&self) -> String {
-        let cells = if self.cells == 1 { "cell" } else { "cells" };
-        format!("{} {cells} {}: {}", self.cells, self.status, self.reason)
+        format!("{} {}: {}", counted(self.cells, "cell"), self.status, self.reason)
     }
-}
-
-fn answers(count: usize) -> String {
-    if count == 1 { "1 answer".to_owned() } else { format!("{count} answers") }
 }
 
 /// Returns the recorded answer to a question. That of the system's queue stands for another system's.

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use matrix::{Environment, backends, environment};
 use metadata::{Answer, Asked, CellResult, Check, Column, Difference, Interface, Meaning, Results, one_line};
 use raw::expectations::NO_ANSWER;
+use report::counted;
 use serde::Serialize;
 
 use crate::below::{closest, questions_below};
@@ -155,8 +156,8 @@ fn text(adapter: &str, interface: Interface, Found { compared, different, differ
     let mut all: Vec<_> = differences.iter().collect();
     all.sort_by_key(|((kind, _), count)| (*kind, Reverse(*count)));
     let parts: Vec<_> = all.into_iter().map(|((_, words), count)| format!("{words} ({count})")).collect();
-    let plural = if *different == 1 { "" } else { "s" };
-    let beginning = format!("{adapter} differs from {interface} in {different} answer{plural} of {compared}");
+    let different = counted(*different, "answer");
+    let beginning = format!("{adapter} differs from {interface} in {different} of {compared}");
     wrapped(&format!("{beginning}: {}", parts.join(", ")))
 }
 

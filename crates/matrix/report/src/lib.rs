@@ -27,4 +27,4 @@ pub use conformance::{Conformance, Verdict};
 pub use diff::{Changed, Diff, Direction, Grown, UnmatchedCell, UnmatchedTarget};
 pub use grid::{Column, Grid, Tally};
 pub use merge::{Conflict, Input, MergeError, Merged, Prefer, Rules, merge};
-pub use text::first_line;
+pub use text::{counted, first_line};

@@ -2,6 +2,12 @@
 
 use metadata::{one_line, visible};
 
+/// Returns a number with its noun: `1 state`, `9 states`.
+pub fn counted(number: usize, what: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {what}{plural}")
+}
+
 /// Returns the first line, shortened to 240 characters.
 pub fn first_line(text: &str) -> String {
     /// The approximate room after a cell's id. The report has the whole text.

@@ -9,7 +9,7 @@ use matrix::command::word;
 use matrix::provenance;
 use metadata::{CellResult, Check, Column, Results, Status, is_api_of, one_line};
 use raw::expectations::{NOT_KNOWN, matches_pattern};
-use report::{first_line, markdown};
+use report::{counted, first_line, markdown};
 
 use crate::args::NAMED;
 use crate::config::Accepted;
@@ -151,8 +151,7 @@ impl Findings {
     fn verdict(&self) -> String {
         let problems = match self.problems.len() {
             0 => "no change".to_owned(),
-            1 => "1 problem".to_owned(),
-            more => format!("{more} problems"),
+            some => counted(some, "problem"),
         };
         let accepted = match self.accepted.len() {
             0 => String::new(),

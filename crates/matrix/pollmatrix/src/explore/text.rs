@@ -8,6 +8,7 @@ use explore::{Accepted, Cluster, Group, Outcome, Progress, Question};
 use matrix::backends;
 use matrix::command::quoted;
 use metadata::{Interface, Seed, one_line};
+use report::counted;
 use serde_json::{Value, json};
 
 use crate::sequence::sequence;
@@ -188,7 +189,7 @@ fn ending(
         outcome.clusters.len(),
         match groups {
             few if few == unexplained => String::new(),
-            few => format!(" in {few} group{}", if few == 1 { "" } else { "s" }),
+            few => format!(" in {}", counted(few, "group")),
         }
     ));
     if progress.missing > 0 {

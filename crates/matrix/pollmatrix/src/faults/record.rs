@@ -9,6 +9,7 @@ use matrix::output;
 use matrix::plan::Planned;
 use matrix::provenance::UNKNOWN;
 use matrix::system;
+use report::counted;
 
 use super::campaign::PROOFS;
 use super::kills::{Kills, Proof};
@@ -246,10 +247,9 @@ pub fn write(file: &Path, kills: &Kills, known: &[Planned]) -> Result<String, Er
     let text = HEADER.lines().chain(written.iter().map(String::as_str));
     let text: String = text.flat_map(|line| [line, "\n"]).collect();
     output::write_file(file, &text)?;
-    let proven = written.len() - kept;
-    let kills = if proven == 1 { "kill" } else { "kills" };
+    let kills = counted(written.len() - kept, "kill");
     Ok(format!(
-        "wrote: {}, {proven} {kills}, {kept} other lines kept; it takes effect with the next build",
+        "wrote: {}, {kills}, {kept} other lines kept; it takes effect with the next build",
         file.display()
     ))
 }

@@ -48,7 +48,7 @@ use super::shell::{Shell, short_title};
 use super::{Costs, Table, costs};
 use crate::conformance::{Conformance, Verdict};
 use crate::grid::Absent;
-use crate::text::escaped;
+use crate::text::{counted, escaped};
 
 use findings::Findings;
 pub use pollers::{Beside, Comparison, Poller, PollerAnswer, PollerOnSystem, Wrong};
@@ -597,11 +597,6 @@ impl<'a> PollerPage<'a> {
         let contract = contract.map(|(contract, _)| contract);
         Some(Self { name, path: slug(name), summary, colour, contract, systems })
     }
-}
-
-fn counted(number: usize, what: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {what}{plural}")
 }
 
 /// Returns the number of questions about a behaviour that a system answers, and in how many of them systems

@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::pollers::{Comparison, Folded, PollerAnswer, PollerOnSystem, Wrong, folded};
-use super::{Poller, counted, poller_path};
+use super::{Poller, poller_path};
 use crate::html::catalogue::Topic;
+use crate::text::counted;
 
 /// A state of a behaviour. An answer in two modes is about one state.
 type States<'a> = BTreeSet<(&'a str, &'a str)>;
