@@ -218,19 +218,30 @@ fn has_several_kernels(inputs: &[(PathBuf, Results)]) -> bool {
 /// Returns the pollers with recorded answers, and those that only the results have, sorted by name.
 fn pollers(dir: Option<&Path>, results: &Results) -> Result<Vec<Poller>, Error> {
     let names = adapters(dir)?;
-    let answers = |name: Option<&str>, os| match dir {
-        Some(dir) => Expectations::load_of(dir, os, name.as_slice()),
-        None => Expectations::built_in_of(os, name.as_slice()),
-    };
-    let mut pollers: BTreeMap<String, Vec<PollerOnSystem>> = BTreeMap::new();
-    for ((name, os), own) in measured(results, &names)? {
-        let systems = pollers.entry(name.clone()).or_default();
-        systems.extend(on_system(&answers(None, os)?.overlaid(own), &name, os));
-    }
-    for name in names {
-        let systems = pollers.entry(name.clone()).or_default();
-        for &os in Os::ALL {
-            systems.extend(on_system(&answers(Some(&name), os)?, &name, os));
+    let recorded: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut measured = measured(results, &names)?;
+    let mut pollers: BTreeMap<String, Vec<PollerOnSystem>> =
+        names.iter().map(|name| (name.clone(), Vec::new())).collect();
+    for &os in Os::ALL {
+        let mut answers = match dir {
+            Some(dir) => Expectations::load_of(dir, os, &recorded)?,
+            None => Expectations::built_in_of(os, &recorded)?,
+        };
+        let mut all = names.clone();
+        for (name, own) in measured.remove(&os).into_iter().flatten() {
+            answers = answers.overlaid(own);
+            all.insert(name);
+        }
+        let mut of: BTreeMap<&String, Vec<&Expectation>> = BTreeMap::new();
+        for answer in answers.systems().flat_map(|(_, answers)| answers) {
+            // The longest name: `libev-epoll` is not an interface of `libev`.
+            let named = all.iter().filter(|name| is_api_of(&answer.api, name));
+            if let Some(name) = named.max_by_key(|name| name.len()) {
+                of.entry(name).or_default().push(answer);
+            }
+        }
+        for (name, own) in &of {
+            pollers.entry((*name).clone()).or_default().push(on_system(&answers, own, name, os));
         }
     }
     Ok(pollers.into_iter().map(|(name, systems)| Poller { name, systems }).collect())
@@ -240,7 +251,7 @@ fn pollers(dir: Option<&Path>, results: &Results) -> Result<Vec<Poller>, Error> 
 fn measured(
     results: &Results,
     recorded: &BTreeSet<String>,
-) -> Result<BTreeMap<(String, Os), Expectations>, Error> {
+) -> Result<BTreeMap<Os, Vec<(String, Expectations)>>, Error> {
     let mut texts: BTreeMap<(String, Os), String> = BTreeMap::new();
     for run in &results.runs {
         let system = run.system().and_then(|os| Some((os, Version::of_release(os, &run.kernel)?)));
@@ -257,21 +268,17 @@ fn measured(
             (*text, _) = raw::expectations::record(text, &format!("{os}.yml"), &recording)?;
         }
     }
-    let read = |(key, text): ((String, Os), String)| {
+    let mut measured: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for ((name, os), text) in texts {
         let mut answers = Expectations::default();
-        answers.read(&text, &format!("{}.yml", key.1))?;
-        Ok((key, answers))
-    };
-    texts.into_iter().map(read).collect()
+        answers.read(&text, &format!("{os}.yml"))?;
+        measured.entry(os).or_default().push((name, answers));
+    }
+    Ok(measured)
 }
 
-/// Returns the answers of a poller on one system, if there are any.
-fn on_system(answers: &Expectations, name: &str, os: Os) -> Option<PollerOnSystem> {
-    let is_own = |answer: &&Expectation| is_api_of(&answer.api, name);
-    let own: Vec<_> = answers.systems().flat_map(|(_, answers)| answers).filter(is_own).collect();
-    if own.is_empty() {
-        return None;
-    }
+/// Returns a poller's own answers on one system; `answers` has the kernel's, too.
+fn on_system(answers: &Expectations, own: &[&Expectation], name: &str, os: Os) -> PollerOnSystem {
     let sources: BTreeSet<_> = own.iter().map(|answer| answer.source.text.clone()).collect();
     let answer = |answer: &&Expectation| {
         let has = |is: fn(&Outcome) -> bool| answer.answers().any(|one| one.rounds().flatten().any(is));
@@ -290,14 +297,14 @@ fn on_system(answers: &Expectations, name: &str, os: Os) -> Option<PollerOnSyste
             beside: beside(answers, os, name, answer),
         }
     };
-    Some(PollerOnSystem {
+    PollerOnSystem {
         system: os.name().to_owned(),
         name: proper_name(os).to_owned(),
         sources: sources.into_iter().collect(),
         is_over: own.iter().any(|answer| answer.column.over.is_some()),
         below: own.first().map(|answer| closest(&answer.column, os).name().to_owned()),
         answers: own.iter().map(answer).collect(),
-    })
+    }
 }
 
 /// Returns the contract scenarios, with the recorded kills.

@@ -506,9 +506,9 @@ impl Columns {
 
     /// Returns the column of `poll`, `epoll-add-before`.
     pub(crate) fn of(&mut self, api: &str) -> Arc<Column> {
-        let interface = api.split('-').next().and_then(|name| name.parse().ok());
-        match interface.filter(|_| self.0.words.is_empty()) {
-            Some(interface) => {
+        let name = api.split('-').next().filter(|_| self.0.words.is_empty());
+        match name.and_then(|name| Interface::ALL.iter().find(|interface| interface.name() == name)) {
+            Some(&interface) => {
                 Arc::clone(self.1.entry(interface).or_insert_with(|| Arc::new(Column::of(interface))))
             }
             None => Arc::clone(&self.0),
