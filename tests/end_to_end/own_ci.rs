@@ -173,7 +173,7 @@ fn github_gets_a_summary_and_an_annotation_for_each_change() {
 fn an_exploration_is_a_part_of_the_check() {
     let Some(repository) = Repository::new() else { return };
     repository.record();
-    repository.configure("explore = '20s'\n");
+    repository.configure("explore = '5s'\n");
     // Seconds do not always suffice for a verdict on a busy machine, so only its sides are certain.
     let explored = repository.ci(&[]);
     assert!(explored.stdout.contains("poll and mine: "), "{}\n{}", explored.stdout, explored.stderr);

@@ -143,7 +143,7 @@ fn lost_output_is_an_error_and_a_closed_pipe_is_none() {
         &["diff", "pollmatrix-report", "pollmatrix-report", "--format", "json"],
         &["merge", "pollmatrix-report", "--force"],
         &["faults", "--list"],
-        &["expectations", "show", "--format", "json"],
+        &["expectations", "show", "V26", "--format", "json"],
         &["soak", "--duration", "50ms", "--format", "json"],
     ];
     for arguments in commands {
