@@ -16,7 +16,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use httparse::{EMPTY_HEADER, Request, Status};
-use pollmatrix_fd_core::{Handler, InsertOptions, ReadyGuard, Runtime};
+use pollmatrix_fd_core::{FdCore, Handler, InsertOptions, ReadyGuard, RegistrationRef, Runtime};
 
 /// The largest head of a request.
 const LONGEST: usize = 8192;
@@ -42,7 +42,7 @@ impl Handler<TcpStream> for Connection {
         };
         match served {
             Ok(()) if is_draining && pending.is_empty() => _ = registration.delete(),
-            Ok(()) => _ = registration.set_timeout(Some(self.timeout)),
+            Ok(()) => await_request(ready.context().core(), &registration, self.timeout),
             // At the end, the rest of a request may come, and an idle client has to go.
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 if is_timeout && pending.is_empty() {
@@ -53,6 +53,15 @@ impl Handler<TcpStream> for Connection {
             // further answer.
             Err(_) => _ = registration.delete(),
         }
+    }
+}
+
+/// Sets the timeout of a connection until its next request.
+fn await_request(core: &FdCore, registration: &RegistrationRef<'_>, timeout: Duration) {
+    let _ = registration.set_timeout(Some(timeout));
+    // Asked last: the end may begin at any time, and may have set the timeout that this one replaced.
+    if core.is_draining() {
+        let _ = registration.set_timeout(Some(Duration::ZERO));
     }
 }
 
@@ -112,9 +121,8 @@ fn accept(ready: &ReadyGuard<'_, TcpListener>, timeout: Duration) {
     let inserted = context.core().insert(stream, connection, id.group(), id.mask(), options);
     if let Ok(handle) = inserted {
         let registration = context.registration(handle);
-        // The end may have told all connections before this one was there.
-        let timeout = if context.core().is_draining() { Duration::ZERO } else { timeout };
-        let _ = registration.set_timeout(Some(timeout)).and_then(|()| registration.want_recv());
+        await_request(context.core(), &registration, timeout);
+        let _ = registration.want_recv();
     }
 }
 

@@ -455,7 +455,12 @@ impl FdCore {
 
     /// Makes [`FdCore::is_draining`] true. [`Runtime::drain`](crate::Runtime::drain) does it, too; a program
     /// calls it before if its idle connections must be told, by a timeout or a task. It changes nothing else.
+    ///
+    /// A connection that becomes idle at the same time can miss both. A handler that sets the timeout of an
+    /// idle connection asks [`FdCore::is_draining`] *after* that: then either it learns of the end, or the
+    /// timeout that the end sets comes after its own. The example `http_server` does so.
     pub fn begin_drain(&self) {
+        // Relaxed: who replaces a timeout that was set after this has acquired it (pair: timeout).
         self.draining.store(true, Ordering::Relaxed);
     }
 
