@@ -246,6 +246,16 @@ pub fn keys(script: &Script, transport: Transport, mode: Mode, poller: &str, vie
     keys
 }
 
+/// Returns the descriptors and states of all keys of a script, with any poller.
+pub(crate) fn variants(script: &Script, transport: Transport) -> BTreeSet<String> {
+    let mut naming = Naming::new(transport);
+    let variant = |clause| {
+        naming.advance(clause);
+        naming.key("", None).variant
+    };
+    script.clauses.iter().map(variant).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,7 +10,7 @@ use std::time::Duration;
 use matrix::backends::{KQUEUE_LIBRARY, Poller};
 use matrix::outcome::CellOutcome;
 use matrix::{Environment, Error, Lab, environment};
-use metadata::{Attempt, Scripted, Variant};
+use metadata::{Attempt, Scripted, Transport, Variant};
 use raw::expectations::{Divergences, Expectations, ExpectationsError, is_overlay};
 use selector::MakeSelector;
 
@@ -81,7 +81,7 @@ impl Lab for Laboratory {
         seed: u64,
         patience: Duration,
     ) -> Result<CellOutcome, Error> {
-        let answers = self.answers(scripted.behaviour, environment)?;
+        let answers = self.answers(scripted, variant.transport, environment)?;
         Ok(raw::cell::run(scripted, variant, poller, (environment, &answers), seed, patience))
     }
 
@@ -94,16 +94,21 @@ impl Lab for Laboratory {
 }
 
 impl Laboratory {
-    /// Returns the expected answers of this system's raw pollers and of the adapters, at least those about
-    /// this behaviour.
-    fn answers(&self, behaviour: &str, environment: &Environment) -> Result<Cow<'_, Expectations>, Error> {
+    /// Returns the expected answers of this system's raw pollers and of the adapters, at least those to this
+    /// scenario over this transport.
+    fn answers(
+        &self,
+        scripted: &Scripted,
+        transport: Transport,
+        environment: &Environment,
+    ) -> Result<Cow<'_, Expectations>, Error> {
         if let Some(given) = self.given.as_ref().filter(|given| !given.is_overlay) {
             return Ok(Cow::Borrowed(&given.answers));
         }
         let Some(os) = environment::os() else { return Ok(Cow::Owned(Expectations::default())) };
         let mut adapters: Vec<_> = environment.adapters().collect();
         adapters.extend(KQUEUE_LIBRARY);
-        let answers = Expectations::built_in_about(behaviour, os, &adapters)?;
+        let answers = Expectations::built_in_about(scripted, transport, os, &adapters)?;
         Ok(Cow::Owned(match &self.given {
             Some(given) => answers.overlaid(given.answers.clone()),
             None => answers,

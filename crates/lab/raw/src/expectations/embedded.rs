@@ -1,13 +1,15 @@
 //! The expectations that are built into the program.
 
+use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
-use metadata::Os;
+use metadata::{Os, Scripted, Transport};
 
 use crate::expectations::answers::Expectations;
 use crate::expectations::divergences::Divergences;
 use crate::expectations::error::ExpectationsError;
 use crate::expectations::history::History;
+use crate::keys;
 
 macro_rules! answers {
     ($($os:ident $name:literal)*) => {
@@ -73,14 +75,23 @@ impl Expectations {
         Self::of_files(built_in_files(os, adapters))
     }
 
-    /// The same, for one behaviour only. A cell needs no other, thousands of cells start, and to parse a
-    /// whole file takes longer than most of them.
+    /// The same, for one scenario over one transport only. A cell needs no other answers, thousands of cells
+    /// start, and to parse a whole file takes longer than most of them.
     ///
     /// # Errors
     /// As [`built_in`](Self::built_in).
-    pub fn built_in_about(behaviour: &str, os: Os, adapters: &[&str]) -> Result<Self, ExpectationsError> {
+    pub fn built_in_about(
+        scenario: &Scripted,
+        transport: Transport,
+        os: Os,
+        adapters: &[&str],
+    ) -> Result<Self, ExpectationsError> {
+        // A script that cannot be parsed has no answers.
+        let script = scenario.script.parse();
+        let variants = script.map(|script| keys::variants(&script, transport)).unwrap_or_default();
+        let about = |text| excerpt(text, scenario.behaviour, &variants);
         let files = built_in_files(os, adapters);
-        Self::of_files(files.filter_map(|(file, text)| Some((file, excerpt(text, behaviour)?))))
+        Self::of_files(files.filter_map(|(file, text)| Some((file, about(text)?))))
     }
 
     /// Parses files: their names and texts.
@@ -102,23 +113,45 @@ fn built_in_files(os: Os, adapters: &[&str]) -> impl Iterator<Item = (&'static s
     of_system.chain(of_adapters.map(|(.., file, text)| (*file, *text)))
 }
 
-/// The text of a file of answers without those of other behaviours. `None` if it has none of this one.
-/// Only for built-in files, each of which a test compares with its whole.
-fn excerpt(text: &str, behaviour: &str) -> Option<String> {
+/// The text of a file of answers with those about some variants of one behaviour, and their sources. `None` if
+/// it has no such answers. Only for built-in files, each of which a test compares with its whole.
+fn excerpt(text: &str, behaviour: &str, variants: &BTreeSet<String>) -> Option<String> {
     let (head, behaviours) = text.split_once("\nbehaviours:\n")?;
-    let mut kept = String::new();
-    let mut is_wanted = false;
-    for line in behaviours.split_inclusive('\n') {
-        // The key of a behaviour is indented by two blanks, and everything in the behaviour by more.
-        if let Some(key) = line.strip_prefix("  ").filter(|key| !key.starts_with(' ')) {
-            is_wanted =
-                key.trim_end().strip_suffix(':').is_some_and(|key| key.trim_matches('\'') == behaviour);
-        }
-        if is_wanted && line.starts_with(' ') {
-            kept.push_str(line);
-        }
+    let (head, sources) = head.split_once("\nsources:\n")?;
+    let (_, of_behaviour) = sections(behaviours, 2).find(|(key, _)| *key == behaviour)?;
+    let kept: String = sections(of_behaviour, 4)
+        .filter(|(variant, _)| variants.contains(*variant))
+        .map(|(variant, answers)| format!("    '{variant}':\n{answers}"))
+        .collect();
+    if kept.is_empty() {
+        return None;
     }
-    (!kept.is_empty()).then(|| format!("{head}\nbehaviours:\n{kept}"))
+    let is_named = |name: &str| [head, &kept].iter().any(|text| text.contains(&format!("source: {name}")));
+    let sources: String = sections(sources, 2)
+        .filter(|(name, _)| is_named(name))
+        .map(|(name, source)| format!("  {name}:\n{source}"))
+        .collect();
+    Some(format!("{head}\nsources:\n{sources}\nbehaviours:\n  '{behaviour}':\n{kept}"))
+}
+
+/// Splits a text at its keys with this indentation, and returns each with the lines below it, which are
+/// indented by more.
+fn sections(text: &str, indentation: usize) -> impl Iterator<Item = (&str, &str)> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let (line, below) = rest.split_once('\n')?;
+        let found = key(line, indentation)?;
+        let inner = below.split_inclusive('\n').take_while(|line| key(line, indentation).is_none());
+        let (section, next) = below.split_at(inner.map(str::len).sum());
+        rest = next;
+        Some((found, section))
+    })
+}
+
+/// The key in a line, if it has this indentation.
+fn key(line: &str, indentation: usize) -> Option<&str> {
+    let key = line.get(indentation..).filter(|key| !key.starts_with(' '))?;
+    Some(key.trim_end().strip_suffix(':')?.trim_matches('\''))
 }
 
 /// Returns the names of the adapters and libraries with built-in answers.
@@ -161,23 +194,25 @@ mod tests {
     use std::path::Path;
 
     use super::*;
+    use crate::expectations::Expectation;
 
     #[test]
-    fn an_excerpt_has_all_answers_about_its_behaviour_and_no_others() {
-        for (os, whole) in Expectations::built_in().unwrap().systems() {
-            let mut found = 0;
-            for (behaviour, _) in crate::expectations::catalogue::BEHAVIOURS.iter().copied() {
-                let about = Expectations::built_in_about(behaviour, os, &[]).unwrap();
-                let expected: Vec<_> =
-                    whole.iter().filter(|answer| answer.behaviour == behaviour).cloned().collect();
-                assert_eq!(about.of(os), expected, "{os} {behaviour}");
-                found += expected.len();
+    fn an_excerpt_has_all_answers_to_its_scenario_and_no_others() {
+        let of_adapters = ["mio"];
+        for &os in Os::ALL {
+            let whole = Expectations::built_in_of(os, &of_adapters).unwrap();
+            for scenario in crate::scenarios() {
+                for &transport in scenario.transports {
+                    let variants = keys::variants(&scenario.script.parse().unwrap(), transport);
+                    let is_asked = |answer: &&Expectation| {
+                        answer.behaviour == scenario.behaviour && variants.contains(&answer.variant)
+                    };
+                    let expected: Vec<_> = whole.of(os).iter().filter(is_asked).cloned().collect();
+                    let about = Expectations::built_in_about(scenario, transport, os, &of_adapters).unwrap();
+                    assert_eq!(about.of(os), expected, "{os} {} {transport}", scenario.id);
+                }
             }
-            assert_eq!(found, whole.len(), "{os}");
         }
-        let mio = |behaviour| Expectations::built_in_about(behaviour, Os::Linux, &["mio"]).unwrap();
-        assert!(mio("V26").of(Os::Linux).iter().any(|answer| answer.api.starts_with("mio")));
-        assert_eq!(mio("no such behaviour"), Expectations::default());
     }
 
     #[test]
