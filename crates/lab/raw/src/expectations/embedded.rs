@@ -113,8 +113,8 @@ fn built_in_files(os: Os, adapters: &[&str]) -> impl Iterator<Item = (&'static s
     of_system.chain(of_adapters.map(|(.., file, text)| (*file, *text)))
 }
 
-/// The text of a file of answers with those about some variants of one behaviour, and their sources. `None` if
-/// it has no such answers. Only for built-in files, each of which a test compares with its whole.
+/// The text of a file of answers with those about some variants of one behaviour, and their sources. `None`
+/// if it has no such answers. Only for built-in files, each of which a test compares with its whole.
 fn excerpt(text: &str, behaviour: &str, variants: &BTreeSet<String>) -> Option<String> {
     let (head, behaviours) = text.split_once("\nbehaviours:\n")?;
     let (head, sources) = head.split_once("\nsources:\n")?;
