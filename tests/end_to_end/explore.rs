@@ -349,8 +349,7 @@ fn no_line_is_wider_than_80_columns() {
     let Some(bad) = python(BAD) else { return };
     let folder = folder();
     let right = format!("{bad} keeps-removed poll");
-    let common = ["--right", &right, "--transport", "pipe", "--seed", "1", "--lines", "0"];
-    let arguments = [&["--left", "select"], &common[..]].concat();
+    let arguments = ["--left", "select", "--right", &right, "--seed", "1", "--lines", "0"];
     let found = explore(&folder, &arguments);
     let is_command = |line: &str| {
         let line = line.trim_start();
@@ -368,6 +367,7 @@ fn no_line_is_wider_than_80_columns() {
     let mut all = json["disagreements"].as_array().unwrap().iter().filter(|one| !one["group"].is_null());
     let is_printed = |one: &Value| of_text.contains(one["reproducer"].as_str().unwrap());
     assert!(all.any(is_printed), "{json:#}\n{of_text}");
-    let beside_its_own = explore(&folder, &[&["--left", "poll"], &common[..]].concat());
+    let beside_its_own =
+        explore(&folder, &["--left", "poll", "--right", &right, "--lines", "0", "--seed", "1"]);
     assert!(!beside_its_own.stdout.contains("is built over"), "{}", beside_its_own.stdout);
 }

@@ -145,7 +145,7 @@ fn the_http_server_answers_each_request_of_a_connection_in_order() {
 }
 
 /// A connection that sets its next timeout while the end sets all of them lost the latter's in 1 of 100 runs,
-/// and was waited for.
+/// and was waited for. If that is so again, 300 runs find it 19 times of 20.
 #[test]
 fn the_http_server_ends_at_once_after_its_last_answers() {
     for run in 0..300 {

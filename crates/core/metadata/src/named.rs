@@ -15,6 +15,11 @@ macro_rules! named {
             /// All values, in the order in which cells are listed.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
+            /// Returns the value with this name.
+            pub fn of_name(name: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|value| value.name() == name)
+            }
+
             /// Returns the name used in matrix.yml and in ids.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)* }
@@ -31,7 +36,7 @@ macro_rules! named {
             type Err = String;
 
             fn from_str(text: &str) -> Result<Self, Self::Err> {
-                Self::ALL.iter().copied().find(|value| value.name() == text).ok_or_else(|| {
+                Self::of_name(text).ok_or_else(|| {
                     let names = Self::ALL.iter().map(|value| value.name());
                     format!("unknown {} '{text}': {}", $kind, $crate::did_you_mean(text, names))
                 })

@@ -230,6 +230,7 @@ fn pollers(dir: Option<&Path>, results: &Results) -> Result<Vec<Poller>, Error> 
         let mut all = names.clone();
         for (name, own) in measured.remove(&os).into_iter().flatten() {
             answers = answers.overlaid(own);
+            pollers.entry(name.clone()).or_default();
             all.insert(name);
         }
         let mut of: BTreeMap<&String, Vec<&Expectation>> = BTreeMap::new();

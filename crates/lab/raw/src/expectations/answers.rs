@@ -507,8 +507,8 @@ impl Columns {
     /// Returns the column of `poll`, `epoll-add-before`.
     pub(crate) fn of(&mut self, api: &str) -> Arc<Column> {
         let name = api.split('-').next().filter(|_| self.0.words.is_empty());
-        match name.and_then(|name| Interface::ALL.iter().find(|interface| interface.name() == name)) {
-            Some(&interface) => {
+        match name.and_then(Interface::of_name) {
+            Some(interface) => {
                 Arc::clone(self.1.entry(interface).or_insert_with(|| Arc::new(Column::of(interface))))
             }
             None => Arc::clone(&self.0),

@@ -193,17 +193,24 @@ impl History {
 mod tests {
     use std::path::Path;
 
+    use metadata::Mode;
+    use selector::{Interest, Registered, View};
+
     use super::*;
     use crate::expectations::Expectation;
 
     #[test]
     fn an_excerpt_has_all_answers_to_its_scenario_and_no_others() {
         let of_adapters = ["mio"];
+        let view = View { api: "epoll", interest: Interest::ALL, registered: Registered::After };
         for &os in Os::ALL {
             let whole = Expectations::built_in_of(os, &of_adapters).unwrap();
             for scenario in crate::scenarios() {
+                let script = scenario.script.parse().unwrap();
                 for &transport in scenario.transports {
-                    let variants = keys::variants(&scenario.script.parse().unwrap(), transport);
+                    let variants = keys::variants(&script, transport);
+                    let due = keys::keys(&script, transport, Mode::Level, "epoll", &[view]);
+                    assert!(due.iter().all(|key| variants.contains(&key.variant)), "{}", scenario.id);
                     let is_asked = |answer: &&Expectation| {
                         answer.behaviour == scenario.behaviour && variants.contains(&answer.variant)
                     };
@@ -213,6 +220,14 @@ mod tests {
                 }
             }
         }
+        let of_v26 = crate::scenarios().find(|scenario| scenario.behaviour == "V26").unwrap();
+        let about = |scenario: &Scripted| {
+            let transport = scenario.transports[0];
+            Expectations::built_in_about(scenario, transport, Os::Linux, &["mio"]).unwrap()
+        };
+        assert!(about(of_v26).of(Os::Linux).iter().any(|answer| answer.api.starts_with("mio")));
+        let unknown = Scripted { behaviour: "no such behaviour", ..*of_v26 };
+        assert_eq!(about(&unknown), Expectations::default());
     }
 
     #[test]
